@@ -61,7 +61,7 @@ def api(tmp_path: Path) -> Iterator[str]:
 def test_names_of_the_running_controller_are_completed(api: str) -> None:
     assert completed("wayname session move 1", api) == ["12"]
     assert {"7", "12", "move"} <= set(completed("wayname session ", api))
-    assert completed("wayname capture ", api) == ["3"]
+    assert completed("wayname capture ", api) == ["hosts"]
 
 
 def test_what_cannot_be_asked_completes_nothing_and_says_nothing(api: str) -> None:

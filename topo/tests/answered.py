@@ -7,6 +7,19 @@ from typing import Any
 import pytest
 
 from wayname.cli.options import Asking
+from wayname.client import Client
+from wayname.client.transport import Parameters
+
+
+class Told(Client):
+    """A client that gets the test's answer, whatever it asks."""
+
+    def __init__(self, told: Any) -> None:
+        super().__init__()
+        self.told = told
+
+    def get(self, path: str, parameters: Parameters | None = None) -> Any:
+        return self.told
 
 
 class Answered(Asking):
@@ -16,11 +29,8 @@ class Answered(Asking):
         super().__init__()
         self.told = told
 
-    def client(self) -> Any:
-        return self
-
-    def get(self, path: str) -> Any:
-        return self.told
+    def client(self, seconds: float = 30.0) -> Client:
+        return Told(self.told)
 
 
 def shown(command: Any, told: Any, capsys: pytest.CaptureFixture[str]) -> str:

@@ -22,6 +22,7 @@ from wayname.api.captures import Captures
 from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
+from wayname.fleet.member import FleetMember
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
 from wayname_lab.virtual.lab import VirtualLab
@@ -40,12 +41,17 @@ class OfLab:
         self.reconciled = True
         self.connected, self.sessions, self.writes, self.failed_writes = True, 1, 0, 0
         self.lost: dict[tuple[int, int], int] = {}
+        self.fleet: FleetMember | None = None
         self._lab, self._router = lab, router
 
     @property
     def now(self) -> float:
         """The time of the lab's clock."""
         return self._lab.now
+
+    def why_no_changes(self) -> str:
+        """Nothing stands against changes."""
+        return ""
 
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read from the switch."""

@@ -8,8 +8,8 @@ from lab_api import OfLab, answer, client_of
 from prometheus_client.parser import text_string_to_metric_families
 from test_one_site import HOLD, asks, far, one_site
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname.metrics.exposition import exposition
 from wayname_lab.virtual.lab import VirtualLab
 
@@ -41,7 +41,7 @@ async def test_providers_and_lost_flows_in_the_api_and_the_commands(
     assert len(lost) == told["counts"]["lost"] > 0
     assert {(flow["provider"], flow["remote_port"]) for flow in lost} == {("p", 5001)}
 
-    monkeypatch.setattr(client.Client, "get", lambda self, path: told)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: told)
     shown = CliRunner().invoke(wayname, ["nptv6"]).output.splitlines()
     assert [line.split()[:4] for line in shown[1:]] == [
         ["p", "fd12:3456:789a::/48", "2001:db8:101::/48", "down"],

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from lab_api import answer, client_of
 from test_one_site import answered, asks, far, one_site, providers
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname_lab.virtual.lab import VirtualLab
 
 INSIDE = "fd12:3456:789a::/48"
@@ -90,11 +90,11 @@ def test_the_command_says_how_flows_are_shared_out(monkeypatch: pytest.MonkeyPat
     shares = {"providers": ["p", "q"], "weights": [3, 1]}
     told = [{"inside": INSIDE, **shares, "policies": [{**policy, **shares, "origin": "live"}]}]
 
-    def post(self: client.Client, path: str, body: dict[str, object]) -> object:
+    def post(self: client.Transport, path: str, body: dict[str, object]) -> object:
         wishes.append(body)
         return told
 
-    monkeypatch.setattr(client.Client, "post", post)
+    monkeypatch.setattr(client.Transport, "post", post)
     file = tmp_path / "policies.toml"
     file.write_text('[[policy]]\nprotocol = "tcp"\n')
     command = ["nptv6", "set", INSIDE, "--providers", "p,q", "--weights", "3,1", "--file", str(file)]

@@ -13,8 +13,8 @@ from looking import kinds
 from probed import BELIEVED, TRUE, delays, probed
 from test_many_paths import SUM, goodput, sending
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname.ioam.options import trace_in
 from wayname.session.scheduling.path_estimates import LOOK, EstimateOrigin
 from wayname.session.scheduling.probes import EVERY, STALE
@@ -167,9 +167,9 @@ async def test_the_command_says_by_whom_a_path_was_measured_and_when(monkeypatch
     assert [path["told_by"] for path in early["paths"]] == [EstimateOrigin.CONFIGURATION] * 3
     assert [path["told_by"] for path in late["paths"]] == [EstimateOrigin.PROBES] * 3
     assert all(0 <= path["told_seconds_ago"] <= LOOK + EVERY for path in late["paths"])
-    monkeypatch.setattr(client.Client, "get", lambda self, path: early)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: early)
     shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
     assert "configured: probes to 2001:db8:102:5e::1: 2 sent, 1 came back" in shown
-    monkeypatch.setattr(client.Client, "get", lambda self, path: late)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: late)
     shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
     assert "probes by 1:a-1-b, 0." in shown

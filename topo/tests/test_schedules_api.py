@@ -9,8 +9,8 @@ from looking import entries, kinds
 from prometheus_client.parser import text_string_to_metric_families
 from test_many_paths import SUM, goodput, many_paths
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname.metrics.exposition import exposition
 from wayname.p4_constants import PATH_BITS
 from wayname_lab.virtual.lab import VirtualLab
@@ -40,11 +40,11 @@ async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatc
     assert (session["schedule"], len(session["scheduled_paths"])) == ("sites", 3)
     used = [path for path in whole["paths"] if path["sent_packets"] > 100]
     assert [path["number"] for path in used] == session["scheduled_paths"]
-    monkeypatch.setattr(client.Client, "get", lambda self, path: [session] if path == "/v1/sessions" else whole)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: [session] if path == "/v1/sessions" else whole)
     assert "3 of 9 at once  schedule sites" in CliRunner().invoke(wayname, ["sessions"]).output
     assert "sites: packets take paths 0, " in CliRunner().invoke(wayname, ["session", "1"]).output
 
-    monkeypatch.setattr(client.Client, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
     listed = CliRunner().invoke(wayname, ["schedule", "list"]).output.splitlines()
     assert listed[1].split() == ["sites", "fastest-first", "marks", "1", "3"]
     shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
@@ -64,7 +64,7 @@ async def test_another_policy_counts_from_the_next_packet_on(lab: VirtualLab, mo
     assert f"{paths[shared['paths'] >> PATH_BITS * entry['slot'] & 15]:032x}".startswith("20010db80301")
     lab.run_for(1)
     assert goodput(lab) < 0.5 * SUM
-    monkeypatch.setattr(client.Client, "post", lambda self, path, body: told)
+    monkeypatch.setattr(client.Transport, "post", lambda self, path, body: told)
     said = CliRunner().invoke(wayname, ["schedule", "policy", "sites", "best-path"]).output
     assert "best-path (configured: fastest-first)" in said
     assert CliRunner().invoke(wayname, ["schedule", "policy", "sites", "fast"]).exit_code == 2

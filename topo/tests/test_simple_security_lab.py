@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from lab_api import answer, client_of
 from test_one_site import far, near, one_site, outcomes
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname_lab.virtual.lab import VirtualLab
 
 CLOSED = 6002  # the lab's pinhole is for 5001 to 5099
@@ -45,7 +45,7 @@ async def test_only_the_inside_connects_but_for_pinholes(monkeypatch: pytest.Mon
     async with client_of(lab, "s") as asking:
         told = await answer(asking, PATH)
     assert [(each["origin"], each["packets"] > 0) for each in told["pinholes"]] == [("file", True), ("live", True)]
-    monkeypatch.setattr(client.Client, "get", lambda self, path: told)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: told)
     shown = CliRunner().invoke(wayname, ["pinhole", "list"]).output.splitlines()
     assert shown[2].split()[:4] == [f"{host}/128", "tcp", f"{CLOSED}-{CLOSED}", "live"]
 

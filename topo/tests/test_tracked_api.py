@@ -8,8 +8,8 @@ from lab_api import OfLab, answer, client_of
 from prometheus_client.parser import text_string_to_metric_families
 from test_tracked import THREE_HOPS_AWAY, tracked
 
-from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.client import transport as client
 from wayname.metrics.exposition import exposition
 
 TARGET = "2001:db8:2:10::1"
@@ -28,7 +28,7 @@ async def test_they_tell_which_provider_is_used_and_why_the_other_is_not(monkeyp
     assert (dead["target"], dead["up"], alive["up"], alive["loss"]) == (TARGET, False, True, 0)
     assert dead["loss"] > 0.1 and 0 < alive["delay"] < 0.1
 
-    monkeypatch.setattr(client.Client, "get", lambda self, path: told)
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: told)
     shown = [line.split() for line in CliRunner().invoke(wayname, ["providers"]).output.splitlines()]
     assert [line[:3] for line in shown[1:]] == [
         ["p", "2001:db8:101::/48", "down"],

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from wayname.cli.failure import Failure
+from wayname.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import plan_lab

@@ -13,8 +13,8 @@ from encapsulating_site import CARRIED, SITE
 from test_adapter import SwitchProcess
 from test_command import Up, up
 
-from wayname.cli.failure import Failure
 from wayname.cli.root import wayname as commands
+from wayname.failure import Failure
 from wayname.private_files import write_private
 
 HEAD = """

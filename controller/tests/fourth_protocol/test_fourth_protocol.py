@@ -105,7 +105,7 @@ async def test_the_api_and_a_command_show_its_sessions(monkeypatch: pytest.Monke
     assert answer == [{"number": 131072, "local": str(address(1)), "peer": str(address(2))}]
     [command] = KEYED.commands
     monkeypatch.setitem(root.COMMANDS, command.name, (command.module, command.about))
-    monkeypatch.setattr("wayname.cli.client.Client.get", lambda self, path: {"/v1/keyed": answer}[path])
+    monkeypatch.setattr("wayname.client.transport.Transport.get", lambda self, path: {"/v1/keyed": answer}[path])
     assert command.about in CliRunner().invoke(root.wayname, ["--help"]).output
     assert str(address(2)) in CliRunner().invoke(root.wayname, ["keyed"]).output
 

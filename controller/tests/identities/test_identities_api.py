@@ -11,8 +11,8 @@ from identities.site import NEW, SITE, DhcpHost, site
 from identities.test_prefixes import PREFIX, UPLINKS, Provider
 from served import Served, ask, client_of
 
-from wayname.cli import client as api
 from wayname.cli.root import wayname
+from wayname.client.transport import Transport
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
 
@@ -66,7 +66,7 @@ class Shown:
     async def of(self, served: Served, *arguments: str) -> str:
         """Return what the command writes."""
         answer = await told(served)
-        self.monkeypatch.setattr(api.Client, "get", lambda *_: answer)
+        self.monkeypatch.setattr(Transport, "get", lambda *_: answer)
         self.capsys.readouterr()
         wayname.main(["identities", *arguments], standalone_mode=False)
         return self.capsys.readouterr().out

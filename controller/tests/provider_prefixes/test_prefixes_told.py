@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from provider_prefixes.delegated_site import NPTV6, P2, SITE, Isp, P
 from served import Served, ask, client_of
 
-from wayname.cli import client as api
 from wayname.cli.root import wayname
+from wayname.client.transport import Transport
 
 
 def site() -> tuple[Served, Isp]:
@@ -51,7 +51,7 @@ async def test_prefixes_their_sources_and_lifetimes(monkeypatch: pytest.MonkeyPa
     async with client_of(served) as client:
         metrics = (await client.get("/metrics")).text
     assert f'wayname_provider_prefix_seconds{{lifetime="preferred",prefix="{P}",provider="p"}} 0.0' in metrics
-    monkeypatch.setattr(api.Client, "get", lambda *_: answer)
+    monkeypatch.setattr(Transport, "get", lambda *_: answer)
     said = CliRunner().invoke(wayname, ["providers"]).output
     assert f"{P} by dhcpv6-pd" in said
     assert "deprecated" in said

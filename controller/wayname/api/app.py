@@ -23,7 +23,7 @@ from wayname.api import models, views
 from wayname.api.access import Access
 from wayname.api.audit import Audit
 from wayname.api.captures import Captures
-from wayname.api.description import EVERYWHERE, serve_description
+from wayname.api.description import EVERYWHERE, operation_name, serve_description
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
 from wayname.api.fleet import serve_fleet
@@ -84,6 +84,7 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
         docs_url=None,
         redoc_url=None,
         responses=EVERYWHERE,
+        generate_unique_id_function=operation_name,
     )
     tell_problems(app)
     serve_knowledge(app, running, beside)
@@ -260,11 +261,9 @@ def serve_capture(app: FastAPI, running: Running, beside: ApiServices) -> None:
     )
     async def capture(wish: models.Capture) -> StreamingResponse:
         """A pcap file of the packets that pass a port from now on, as they arrive and as they leave."""
-        if running.config.port(wish.port) is None:
-            known = ", ".join(str(each.number) for each in running.config.ports)
-            raise ApiError(404, "No such port", f"{wish.port} is not in the configuration; the ports are {known}")
+        port = views.port_called(running.config, str(wish.port)).number
         need_switch(running)
-        return beside.streams.response(beside.captures.stream(running, wish), "application/vnd.tcpdump.pcap")
+        return beside.streams.response(beside.captures.stream(running, port, wish), "application/vnd.tcpdump.pcap")
 
 
 def need_switch(running: Running) -> None:

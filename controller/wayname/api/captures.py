@@ -41,12 +41,12 @@ class Captures:
         for queue in self.queues.values():
             queue.put_nowait(None)
 
-    async def stream(self, running: Running, wish: Capture) -> AsyncIterator[bytes]:
+    async def stream(self, running: Running, port: int, wish: Capture) -> AsyncIterator[bytes]:
         """A pcap file of what passes from now on, until so many packets or seconds, or until the reader goes away."""
         number = next(self.numbers)
         queue = self.queues[number] = asyncio.Queue()
         arriving, leaving = wish.direction in {"in", "both"}, wish.direction in {"out", "both"}
-        opened = await running.command(OpenCapture(number, wish.port, arriving, leaving))
+        opened = await running.command(OpenCapture(number, port, arriving, leaving))
         end = None if wish.seconds is None else asyncio.get_running_loop().time() + wish.seconds
         try:
             # Whoever sees the header knows that packets are copied from now on.

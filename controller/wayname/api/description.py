@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from wayname.api.problems import Problem
 from wayname.api.reference import serve_reference
@@ -34,6 +35,7 @@ TAGS = {
     "security": ("First-hop security, identities, simple security.", ("bindings", "identities", "pinholes")),
     "encapsulation": ("SRv6, RPL, ILA and IOAM.", ("encapsulation", "ioam")),
 }
+PARTS_WITH_NAMES = ("fleet", "hip", "ilnp", "ioam", "nptv6")
 SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "on TCP; `wayname token new` makes one"},
     "certificate": {"type": "mutualTLS", "description": "on TCP, in place of a token"},
@@ -51,6 +53,12 @@ def serve_description(app: FastAPI) -> None:
 
     app.get("/openapi.json", openapi_extra=READ, include_in_schema=False)(description)
     serve_reference(app, description)
+
+
+def operation_name(route: APIRoute) -> str:
+    """Name an operation as clients call it: by its function, behind the part of the API that has names of its own."""
+    part = route.path.removeprefix("/v1").split("/")[1]
+    return f"{part}_{route.name}" if part in PARTS_WITH_NAMES and part != route.name else route.name
 
 
 def describe(app: FastAPI) -> dict[str, Any]:

@@ -34,9 +34,13 @@ class EncapsulationItem(BaseModel):
 class Change(BaseModel):
     """All of it at once, or nothing: first what goes, then what comes or is replaced."""
 
-    remove: dict[Kind, list[str]] = Field(default_factory=dict, description="names by kind")
+    remove: dict[Kind, list[str]] = Field(
+        default_factory=dict, description="names by kind", examples=[{"encapsulation": ["2001:db8:2::/48"]}]
+    )
     put: dict[Kind, list[dict[str, JsonValue]]] = Field(
-        default_factory=dict, description="keys as in the configuration"
+        default_factory=dict,
+        description="keys as in the configuration",
+        examples=[{"policy": [{"name": "gold", "segments": ["fd00:b::1", "fd00:c::1"]}]}],
     )
 
 
@@ -64,7 +68,7 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
         ]
 
     @app.post("/v1/encapsulation", openapi_extra=OPERATE, responses=REFUSED)
-    async def change(change: Change) -> Changed:
+    async def change_encapsulation(change: Change) -> Changed:
         """Add, replace and remove; every packet leaves as it did before or as it is to now."""
         async with one_at_a_time:
             try:

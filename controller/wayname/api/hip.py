@@ -75,9 +75,13 @@ class AssociationAnswer(BaseModel):
 class AssociationChange(BaseModel):
     """What is to be done about which association."""
 
-    local: IPv6Address = Field(description="address of the host here, or its HIT")
-    peer: IPv6Address = Field(description="address that it knows its peer by, or the HIT of that one")
-    wish: AssociationAction = Field(description="what is to be done: connect, renew its keys, or close it")
+    local: IPv6Address = Field(description="address of the host here, or its HIT", examples=["2001:db8:1::11"])
+    peer: IPv6Address = Field(
+        description="address that it knows its peer by, or the HIT of that one", examples=["2001:db8:2::22"]
+    )
+    wish: AssociationAction = Field(
+        description="what is to be done: connect, renew its keys, or close it", examples=["connect"]
+    )
 
 
 def serve(app: FastAPI, running: Running) -> None:
@@ -94,7 +98,7 @@ def serve(app: FastAPI, running: Running) -> None:
         return _hosts(_known(running), running.now)
 
     @app.post("/v1/hip/associations", openapi_extra=OPERATE, responses=REFUSED, response_model=list[AssociationAnswer])
-    async def change(change: AssociationChange) -> StreamingResponse:
+    async def change_association(change: AssociationChange) -> StreamingResponse:
         """Set an association up, set it up anew with new keys, or close it."""
         refusal = _known(running).refusal(change.local, change.peer, change.wish)
         if refusal is not None:

@@ -104,7 +104,9 @@ class IlnpProvider(BaseModel):
 class Draining(BaseModel):
     """Whether sessions are to leave a provider."""
 
-    draining: bool = Field(description="true: sessions leave it while it still works; false: they use it again")
+    draining: bool = Field(
+        description="true: sessions leave it while it still works; false: they use it again", examples=[True]
+    )
 
 
 def serve(app: FastAPI, running: Running) -> None:

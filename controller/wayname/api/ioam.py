@@ -44,7 +44,7 @@ class PathNode(BaseModel):
     queue: Values | None = Field(description="packets in its queue")
 
 
-class Path(BaseModel):
+class PathTelemetry(BaseModel):
     """A path and its figures."""
 
     id: str = Field(description="name of the path: namespace, and its nodes with their ports")
@@ -144,7 +144,7 @@ def serve_ioam(app: FastAPI, running: Running, streams: Streams) -> None:
         )
 
     @app.get("/v1/ioam/paths", openapi_extra=READ)
-    async def paths() -> list[Path]:
+    async def paths() -> list[PathTelemetry]:
         """Paths that packets took, by the nodes that wrote into their traces."""
         return [path(figures, when(figures.first), when(figures.last)) for figures in collector.paths()]
 
@@ -199,9 +199,9 @@ def values(summary: Summary) -> Values | None:
     )
 
 
-def path(figures: PathMetrics, first: str, last: str) -> Path:
+def path(figures: PathMetrics, first: str, last: str) -> PathTelemetry:
     """A path's figures."""
-    return Path(
+    return PathTelemetry(
         id=str(figures.id),
         namespace=figures.id.namespace,
         complete=figures.id.complete,

@@ -159,7 +159,7 @@ class Event(BaseModel):
 class Capture(BaseModel):
     """Which packets somebody wants to see."""
 
-    port: int = Field(description="number of the port whose packets are copied")
+    port: int | str = Field(description="the port whose packets are copied, by name or number", examples=["site"])
     direction: Literal["in", "out", "both"] = Field(
         "both", description="packets that come in by the port, that leave by it, or both"
     )

@@ -85,14 +85,20 @@ class RulesAnswer(BaseModel):
 class Nptv6Request(BaseModel):
     """Other shares for new flows of a prefix; policies of the configuration keep their places, others come behind."""
 
-    inside: str = Field(description="prefix inside that the rules are for")
+    inside: str = Field(description="prefix inside that the rules are for", examples=["fd12:3456:789a::/48"])
     providers: list[str] | None = Field(
-        default=None, description="providers of flows that no policy is for; null leaves them"
+        default=None,
+        description="providers of flows that no policy is for; null leaves them",
+        examples=[["isp-a", "isp-b"]],
     )
     weights: list[int] | None = Field(
-        default=None, description="share of each of them, in their order; null leaves them"
+        default=None, description="share of each of them, in their order; null leaves them", examples=[[3, 1]]
     )
-    policy: list[dict[str, JsonValue]] = Field(default_factory=list, description="keys as in the configuration")
+    policy: list[dict[str, JsonValue]] = Field(
+        default_factory=list,
+        description="keys as in the configuration",
+        examples=[[{"providers": ["isp-b"], "protocol": 17}]],
+    )
 
 
 class Nptv6Answer(BaseModel):

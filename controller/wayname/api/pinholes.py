@@ -27,9 +27,11 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 class PinholeRequest(BaseModel):
     """Flows that may begin outside, with the keys of the configuration; what is null does not matter."""
 
-    inside: str = Field(description="an address inside, or a prefix")
-    protocol: str | None = Field(default=None, description="tcp, udp, icmpv6 or sctp")
-    ports: str | None = Field(default=None, description="of the host inside: one, or two as in 5000-5999")
+    inside: str = Field(description="an address inside, or a prefix", examples=["2001:db8:1::80"])
+    protocol: str | None = Field(default=None, description="tcp, udp, icmpv6 or sctp", examples=["tcp"])
+    ports: str | None = Field(
+        default=None, description="of the host inside: one, or two as in 5000-5999", examples=["443"]
+    )
 
 
 class PinholeAnswer(BaseModel):

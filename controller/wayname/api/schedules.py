@@ -96,8 +96,8 @@ class TracedNode(BaseModel):
 class TracedPath(BaseModel):
     """Of what `/v1/ioam/paths` of another controller answers, what schedules need; the rest may be there."""
 
-    id: str = Field(description="name of the path")
-    count: int = Field(description="traces; without new ones nothing is new")
+    id: str = Field(description="name of the path", examples=["1:a-b"])
+    count: int = Field(description="traces; without new ones nothing is new", examples=[1200])
     delay: Smoothed | None = Field(default=None, description="nanoseconds from the first node to the last one")
     inside: Smoothed | None = Field(default=None, description="nanoseconds inside the nodes altogether")
     nodes: list[TracedNode] = Field(default=[], description="nodes of the path")
@@ -112,7 +112,9 @@ class TracedPath(BaseModel):
 class PolicyRequest(BaseModel):
     """How packets are to be shared out."""
 
-    policy: SchedulingPolicy = Field(description="how packets are to be shared out from now on")
+    policy: SchedulingPolicy = Field(
+        description="how packets are to be shared out from now on", examples=["fastest-first"]
+    )
 
 
 def serve_schedules(app: FastAPI, running: Running) -> None:
@@ -131,7 +133,7 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         return _answer(running, _find(running, name))
 
     @app.post("/v1/schedules/estimates", openapi_extra=OPERATE, responses=NOT_READ)
-    async def figures(paths: list[TracedPath]) -> list[ScheduleAnswer]:
+    async def bring_estimates(paths: list[TracedPath]) -> list[ScheduleAnswer]:
         """Take what another controller's `/v1/ioam/paths` answers, for schedules whose source is ioam."""
         try:
             brought = tuple(path.figures(running.now) for path in paths)
@@ -142,7 +144,7 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
     @app.post("/v1/schedules/{name}/policy", openapi_extra=OPERATE, responses=NO_SCHEDULE)
-    async def policy(
+    async def set_policy(
         name: Annotated[str, Path(description="name of the schedule in the configuration")], wish: PolicyRequest
     ) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""

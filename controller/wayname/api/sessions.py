@@ -30,14 +30,16 @@ ReadTables = Callable[[Running, list[str]], Awaitable[SwitchSnapshot]]
 class MoveRequest(BaseModel):
     """Where a session should go."""
 
-    path: str = Field(description="a path's number, or LOCAL,PEER")
+    path: str = Field(description="a path's number, or LOCAL,PEER", examples=["1"])
 
 
 class PreferenceRequest(BaseModel):
     """Which path flows of a policy should take in a session."""
 
-    policy: str = Field(description="the name of a path policy of the configuration")
-    path: str | None = Field(default=None, description="a path's number, or LOCAL,PEER; left out: as the policy says")
+    policy: str = Field(description="the name of a path policy of the configuration", examples=["voice"])
+    path: str | None = Field(
+        default=None, description="a path's number, or LOCAL,PEER; left out: as the policy says", examples=["1"]
+    )
 
 
 def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
@@ -68,7 +70,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return told
 
     @app.post("/v1/sessions/{number}/move", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_MOVED})
-    async def move(
+    async def move_session(
         number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")], wish: MoveRequest
     ) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
@@ -81,7 +83,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return answer(manager, number)
 
     @app.post("/v1/sessions/{number}/prefer", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_PREFERRED})
-    async def prefer(
+    async def prefer_path(
         number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
         preference: PreferenceRequest,
     ) -> SessionAnswer:

@@ -23,15 +23,15 @@ NOT_ENDED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "descripti
 class ForkedPorts(BaseModel):
     """Which flows shall have a session of their own."""
 
-    local_port: int = Field(description="the port of the host here")
-    peer_port: int = Field(description="the peer's port")
+    local_port: int = Field(description="the port of the host here", examples=[49152])
+    peer_port: int = Field(description="the peer's port", examples=[443])
 
 
 def serve(app: FastAPI, running: Running) -> None:
     """Serve forks."""
 
     @app.post("/v1/sessions/{number}/fork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_FORKED})
-    async def fork(
+    async def fork_session(
         number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")], flow: ForkedPorts
     ) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
@@ -44,7 +44,7 @@ def serve(app: FastAPI, running: Running) -> None:
         return answer(sessions, number)
 
     @app.post("/v1/sessions/{number}/unfork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_ENDED})
-    async def unfork(
+    async def unfork_session(
         number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
     ) -> SessionAnswer:
         """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""

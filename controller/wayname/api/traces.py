@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from wayname.adapter.packet_traces import NoTraceError, NoTracesError, trace_packet
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE
-from wayname.api.views import port_name
+from wayname.api.views import port_called, port_name
 from wayname.config.model import Config, Port
 from wayname.edge.boundary import SubmitPacket
 from wayname.p4_constants import CPU_PORT, PacketOutKind
@@ -157,7 +157,6 @@ def only(command: SubmitPacket) -> str:
 
 def in_port(running: Running, wish: TraceWish) -> Port:
     """The port that is named, or where the source is."""
-    ports = running.config.ports
     if wish.port is None:
         number = next((each.port for each in running.edge.neighbours if each.at.address == wish.source), None)
         port = None if number is None else running.config.port(number)
@@ -165,11 +164,7 @@ def in_port(running: Running, wish: TraceWish) -> Port:
             detail = f"nobody has been heard that has {wish.source}: name the port that its packets come in by"
             raise ApiError(404, "No such host", detail)
         return port
-    for port in ports:
-        if wish.port in (port.name, str(port.number)):
-            return port
-    known = ", ".join(f"{port.name} ({port.number})" for port in ports)
-    raise ApiError(404, "No such port", f"{wish.port!r} is not in the configuration; the ports are {known}")
+    return port_called(running.config, wish.port)
 
 
 def frame_of(running: Running, wish: TraceWish, port: Port) -> Frame:

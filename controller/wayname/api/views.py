@@ -24,6 +24,7 @@ from wayname.api.models import (
     TableEntry,
     TableSummary,
 )
+from wayname.api.problems import ApiError
 from wayname.config import model as configured
 from wayname.config.model import Config
 from wayname.edge.kernel.paths import OnLink
@@ -123,6 +124,15 @@ def port_name(config: Config, number: int | None) -> str | None:
     """The name of a port, if it is one of ours."""
     port = None if number is None else config.port(number)
     return port.name if port else None
+
+
+def port_called(config: Config, name: str) -> configured.Port:
+    """The port that somebody named, by its name or number."""
+    port = config.port_called(name)
+    if port is None:
+        known = ", ".join(f"{each.name} ({each.number})" for each in config.ports)
+        raise ApiError(404, "No such port", f"{name!r} is not in the configuration; the ports are {known}")
+    return port
 
 
 def route_count(running: Running) -> int:

@@ -14,7 +14,7 @@ def command(asking: Asking) -> None:
     """Show address bindings (SAVI), and each port's share of the tables."""
     from wayname.cli import show
 
-    known = asking.client().get("/v1/bindings")
+    known = asking.client().bindings()
     if asking.json:
         show.show_json(known)
         return

@@ -6,18 +6,21 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import PORTS
+from wayname.failure import Failure
 from wayname.private_files import make_private
+
+if TYPE_CHECKING:
+    from wayname.client.client import Direction
 
 
 @click.command()
-@click.argument("port", type=click.IntRange(min=0), shell_complete=PORTS)
+@click.argument("port", shell_complete=PORTS)
 @click.option(
     "--write",
     "-w",
@@ -31,23 +34,23 @@ from wayname.private_files import make_private
 @client_options
 @pass_asking
 def command(
-    asking: Asking, port: int, file: Path | None, direction: str, count: int | None, seconds: float | None
+    asking: Asking, port: str, file: Path | None, direction: Direction, count: int | None, seconds: float | None
 ) -> None:
     """Capture a port's packets to a file or to tshark.
 
-    Copies what arrives by PORT and what leaves by it, also what is dropped, at 2000 packets a second each way at most.
-    Without -w each packet is told in a line; `wayname capture 1 -w - | tshark -r -` tells more. Ctrl-C ends it.
+    Copies what arrives by PORT (its name or number) and what leaves by it, also what is dropped, at 2000 packets a
+    second each way at most. Without -w each packet is told in a line; `wayname capture site -w - | tshark -r -` tells
+    more. Ctrl-C ends it.
     """
     from wayname.cli import packets
 
     if asking.json and str(file) == "-":
         raise click.UsageError("--json and -w - both want standard output: name a file, or leave one out")
-    wish = {"port": port, "direction": direction, "count": count, "seconds": seconds}
     written = 0
     out: BinaryIO | None = None
     try:
-        with asking.client().stream("/v1/capture", method="POST", body=wish, endless=True) as response:
-            chunks = response.iter_bytes()
+        client = asking.client()
+        with client.capture(port, direction=direction, count=count, seconds=seconds) as chunks:
             if file is None:
                 for packet in packets.read_pcap(chunks):
                     print(packets.in_json(packet) if asking.json else packets.in_words(packet), flush=True)

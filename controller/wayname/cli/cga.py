@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.cli.proofs import (
     Address,
@@ -19,6 +18,7 @@ from wayname.cli.proofs import (
     search_options,
     tell_proof,
 )
+from wayname.failure import Failure
 from wayname.identity.errors import ParametersError
 from wayname.identity.generate import generate_cga
 from wayname.identity.parameters import Parameters

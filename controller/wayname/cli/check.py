@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
+from wayname.failure import Failure
 
 if TYPE_CHECKING:
     from wayname.config.model import Config

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import resource
 
-from wayname.cli.failure import Failure
+from wayname.failure import Failure
 
 LEAST = 64
 """The controller has about 25 open with everything on, and some for a moment while it connects anew."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.config.api_address import parse_address
+from wayname.failure import Failure
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
@@ -86,7 +86,7 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
     asking.address = parse_address(config.api.socket)
     client = asking.client()
     try:
-        status, events, providers = (client.get(f"/v1/{each}") for each in ("status", "events", "providers"))
+        status, events, providers = client.status(), client.events(), client.providers()
     except Failure as error:
         yield failure("controller", str(error), f"wayname up --config {file}")
         return

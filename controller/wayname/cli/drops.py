@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.failure import Failure
+
+if TYPE_CHECKING:
+    from wayname.client.answers import PortLoss
 
 
 @click.command()
@@ -21,21 +24,25 @@ def command(asking: Asking) -> None:
     from wayname.cli import show
 
     client = asking.client()
-    drops, losses, unknown = client.get("/v1/drops"), [], ""
+    drops = client.drops()
+    losses: list[PortLoss] = []
+    unknown = ""
     try:
-        losses = client.get("/v1/port-losses")
+        losses = client.port_losses()
     except Failure as error:
         unknown = str(error)
     if asking.json:
-        show.show_json(drops + [{**each, "where": "port"} for each in losses])
+        show.show_json([*drops, *({**each, "where": "port"} for each in losses)])
     else:
-        rows = [(each["packets"], each["bytes"], each["where"], each["reason"], each["name"]) for each in drops]
+        rows: list[tuple[object, ...]] = [
+            (each["packets"], each["bytes"], each["where"], each["reason"], each["name"]) for each in drops
+        ]
         rows += [(each["packets"], None, in_words(each), None, each["name"]) for each in losses]
         show.show_table(("packets", "bytes", "where", "no.", "reason"), rows, "nothing was dropped")
     if unknown:
         click.echo(unknown, err=True)
 
 
-def in_words(loss: dict[str, Any]) -> str:
+def in_words(loss: PortLoss) -> str:
     """The port that lost something."""
     return f"port {loss['port']} {loss['port_name']}".rstrip()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.config.encapsulation.load import SECRETS, Kind, name_of
 from wayname.config.toml_text import TomlError, parse_toml
+from wayname.failure import Failure
+
+if TYPE_CHECKING:
+    from wayname.client.answers import Changed, EncapsulationItem
 
 KINDS = [kind.replace("_", "-") for kind in get_args(Kind)]
 LISTS = ("segments", "hops", "fields", "ports", "flavours")
@@ -86,7 +89,7 @@ def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: P
     if (kind is None) == (file is None):
         raise click.UsageError("give a KIND with its keys, or --file")
     put = read_tables(file) if file else {str(kind).replace("-", "_"): [read_keys(keys)]}
-    tell(asking, asking.client().post("/v1/encapsulation", {"put": put}))
+    tell(asking, asking.client().change_encapsulation(put=put))
 
 
 @command.command("remove")
@@ -96,13 +99,12 @@ def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: P
 @pass_asking
 def remove_command(asking: Asking, kind: str, name: str) -> None:
     """Remove one by its name, as `list` shows it."""
-    tell(asking, asking.client().post("/v1/encapsulation", {"remove": {kind.replace("-", "_"): [name]}}))
+    tell(asking, asking.client().change_encapsulation(remove={kind.replace("-", "_"): [name]}))
 
 
-def all_of(asking: Asking, kind: str | None) -> list[dict[str, Any]]:
+def all_of(asking: Asking, kind: str | None) -> list[EncapsulationItem]:
     """Ask for all of a kind."""
-    answer: list[dict[str, Any]] = asking.client().get("/v1/encapsulation", {"kind": kind and kind.replace("-", "_")})
-    return answer
+    return asking.client().encapsulation(kind=cast("Kind | None", kind and kind.replace("-", "_")))
 
 
 def read_keys(keys: tuple[str, ...]) -> dict[str, Any]:
@@ -144,7 +146,7 @@ def read_tables(file: Path) -> dict[str, Any]:
     return tables
 
 
-def tell(asking: Asking, answer: dict[str, Any]) -> None:
+def tell(asking: Asking, answer: Changed) -> None:
     """Say what came of a change."""
     from wayname.cli import show
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.escape import escaped
+
+if TYPE_CHECKING:
+    from wayname.client.answers import Event
 
 STYLES = {"info": "", "warning": "yellow", "error": "red"}
 
@@ -29,19 +32,17 @@ def command(asking: Asking, follow: bool, since: int) -> None:
     out = show.console()
     client = asking.client()
     try:
-        with client.stream("/v1/events", {"since": since, "follow": str(follow).lower()}, endless=follow) as response:
-            events = map(json.loads, response.iter_lines()) if follow else json.loads(response.read())
-            for event in events:
-                if asking.json:
-                    print(json.dumps(event), flush=True)
-                else:
-                    out.print(in_words(event), style=STYLES.get(event["severity"], ""), soft_wrap=True)
+        for event in client.follow_events(since) if follow else client.events(since=since):
+            if asking.json:
+                print(json.dumps(event), flush=True)
+            else:
+                out.print(in_words(event), style=STYLES.get(event["severity"], ""), soft_wrap=True)
     except KeyboardInterrupt:
         # That is how one stops to follow.
         return
 
 
-def in_words(event: dict[str, Any]) -> str:
+def in_words(event: Event) -> str:
     """An event in a line."""
     at = datetime.fromisoformat(event["time"]).astimezone().strftime("%H:%M:%S.%f")[:-3]
     return escaped(f"{event['sequence']:>5}  {at}  {event['kind']:<18}  {event['text']}")

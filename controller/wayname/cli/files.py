@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.config.toml_text import TomlError, parse_toml
+from wayname.failure import Failure
 
 
 def file_option(contents: str) -> Callable[..., Any]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
+from wayname.failure import Failure
 from wayname.private_files import make_private
 
 if TYPE_CHECKING:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.client.answers import AssociationAction, AssociationAnswer
 
 
 def of_two_hosts(wish: Callable[[Asking, str, str], None]) -> click.Command:
@@ -25,7 +28,7 @@ def command() -> None:
 @pass_asking
 def associations(asking: Asking) -> None:
     """List associations: hosts, peers, state, and the peers' locators."""
-    _show(asking, asking.client().get("/v1/hip/associations"))
+    _show(asking, asking.client().hip_associations())
 
 
 @command.command()
@@ -35,7 +38,7 @@ def hosts(asking: Asking) -> None:
     """Show the edge's hosts with their HITs and HIP records, their peers, and the puzzle difficulty."""
     from wayname.cli import show
 
-    found = asking.client().get("/v1/hip/hosts")
+    found = asking.client().hip_hosts()
     if asking.json:
         show.show_json(found)
         return
@@ -67,11 +70,11 @@ def close(asking: Asking, local: str, peer: str) -> None:
     _wish(asking, local, peer, "close")
 
 
-def _wish(asking: Asking, local: str, peer: str, wish: str) -> None:
-    _show(asking, asking.client().post("/v1/hip/associations", {"local": local, "peer": peer, "wish": wish}))
+def _wish(asking: Asking, local: str, peer: str, wish: AssociationAction) -> None:
+    _show(asking, asking.client().hip_change_association(local=local, peer=peer, wish=wish))
 
 
-def _show(asking: Asking, found: list[dict[str, Any]]) -> None:
+def _show(asking: Asking, found: list[AssociationAnswer]) -> None:
     from wayname.cli import show
 
     if asking.json:

@@ -14,7 +14,7 @@ def command(asking: Asking) -> None:
     """Show hosts: port, VLAN, MAC and addresses (FDB and neighbours)."""
     from wayname.cli import show
 
-    hosts = asking.client().get("/v1/hosts")
+    hosts = asking.client().hosts()
     if asking.json:
         show.show_json(hosts)
         return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.client.answers import HostLocator, HostPrefix
 
 
 @click.command()
@@ -19,7 +22,7 @@ def command(asking: Asking) -> None:
     """
     from wayname.cli import show
 
-    book = asking.client().get("/v1/identities")
+    book = asking.client().identities()
     if asking.json:
         show.show_json(book)
         return
@@ -48,12 +51,12 @@ def command(asking: Asking) -> None:
     show.show_table(columns, hosts, "no host has an identity yet")
 
 
-def _prefix(prefix: dict[str, Any]) -> str:
+def _prefix(prefix: HostPrefix) -> str:
     left = "" if prefix["seconds"] is None else f", {_duration(prefix['seconds'])} left"
     return f"{prefix['prefix']} {prefix['state']}{left}"
 
 
-def _locator(locator: dict[str, str]) -> str:
+def _locator(locator: HostLocator) -> str:
     return f"{locator['address']} signed" if locator["proof"] == "signature" else locator["address"]
 
 

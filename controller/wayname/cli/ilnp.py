@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.client.answers import IlnpProvider, IlnpSessionAnswer
 
 
 @click.group()
@@ -21,7 +24,7 @@ def sessions(asking: Asking) -> None:
     """List sessions, their locators in use, and why."""
     from wayname.cli import show
 
-    found = asking.client().get("/v1/ilnp/sessions")
+    found = asking.client().ilnp_sessions()
     if asking.json:
         show.show_json(found)
         return
@@ -40,7 +43,7 @@ def sessions(asking: Asking) -> None:
     show.show_table(("session", "host", "peer", "from", "to", "because", "state"), rows, "there is no session")
 
 
-def _state(session: dict[str, Any]) -> str:
+def _state(session: IlnpSessionAnswer) -> str:
     if session["telling"] == "told":
         return str(session["state"])
     is_told = session["telling"] == "under way"
@@ -54,7 +57,7 @@ def policies(asking: Asking) -> None:
     """Show the admission limits, and how much of them is used."""
     from wayname.cli import show
 
-    rules = asking.client().get("/v1/ilnp/policies")
+    rules = asking.client().ilnp_policies()
     if asking.json:
         show.show_json(rules)
         return
@@ -81,7 +84,7 @@ def names(asking: Asking) -> None:
     """Show names: those of hosts that the edge updates, and those of peers that it looks up."""
     from wayname.cli import show
 
-    found = asking.client().get("/v1/ilnp/names")
+    found = asking.client().ilnp_names()
     if asking.json:
         show.show_json(found)
         return
@@ -106,7 +109,7 @@ def _told(is_told: bool, server: str) -> object:
 @pass_asking
 def providers(asking: Asking) -> None:
     """Show providers: up, down or draining."""
-    _show_providers(asking, asking.client().get("/v1/ilnp/providers"))
+    _show_providers(asking, asking.client().ilnp_providers())
 
 
 @command.command()
@@ -128,10 +131,10 @@ def undrain(asking: Asking, provider: str) -> None:
 
 
 def _wish(asking: Asking, provider: str, draining: bool) -> None:
-    _show_providers(asking, asking.client().post(f"/v1/ilnp/providers/{provider}", {"draining": draining}))
+    _show_providers(asking, asking.client().ilnp_drain(provider, draining=draining))
 
 
-def _show_providers(asking: Asking, found: list[dict[str, Any]]) -> None:
+def _show_providers(asking: Asking, found: list[IlnpProvider]) -> None:
     from wayname.cli import show
 
     if asking.json:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.config.provider import DELEGATED
+from wayname.failure import Failure
 
 if TYPE_CHECKING:
     from wayname.cli.first_config import Uplink

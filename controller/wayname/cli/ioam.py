@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
-
-if TYPE_CHECKING:
-    from wayname.cli.client import Parameters
 
 
 @click.group()
@@ -29,7 +26,7 @@ def paths_command(asking: Asking) -> None:
     """
     from wayname.cli import show
 
-    paths = asking.client().get("/v1/ioam/paths")
+    paths = asking.client().ioam_paths()
     if asking.json:
         show.show_json(paths)
         return
@@ -52,13 +49,26 @@ def exports_command(asking: Asking) -> None:
     """Show flows with direct export, and their loss on the way to this node."""
     from wayname.cli import show
 
-    flows = asking.client().get("/v1/ioam/exports")
+    flows = asking.client().ioam_exports()
     if asking.json:
         show.show_json(flows)
         return
-    keys = ("namespace", "flow", "seen", "lost", "restarts", "ingress", "egress")
-    rows = [(f"{flow['node']:x}", *(flow[key] for key in keys), flow["last"][11:23]) for flow in flows]
-    show.show_table(("node", *keys, "last"), rows, "no packet asked for direct export yet")
+    rows = [
+        (
+            f"{flow['node']:x}",
+            flow["namespace"],
+            flow["flow"],
+            flow["seen"],
+            flow["lost"],
+            flow["restarts"],
+            flow["ingress"],
+            flow["egress"],
+            flow["last"][11:23],
+        )
+        for flow in flows
+    ]
+    columns = ("node", "namespace", "flow", "seen", "lost", "restarts", "ingress", "egress", "last")
+    show.show_table(columns, rows, "no packet asked for direct export yet")
 
 
 @command.command("traces")
@@ -68,7 +78,7 @@ def traces_command(asking: Asking) -> None:
     """Show the traces that this node inserts into packets."""
     from wayname.cli import show
 
-    traces = asking.client().get("/v1/ioam/traces")
+    traces = asking.client().ioam_traces()
     if asking.json:
         show.show_json(traces)
         return
@@ -84,7 +94,7 @@ def namespaces_command(asking: Asking) -> None:
     """Show IOAM namespaces: this node's ids in each."""
     from wayname.cli import show
 
-    namespaces = asking.client().get("/v1/ioam/namespaces")
+    namespaces = asking.client().ioam_namespaces()
     if asking.json:
         show.show_json(namespaces)
         return
@@ -109,11 +119,10 @@ def namespaces_command(asking: Asking) -> None:
 @pass_asking
 def records_command(asking: Asking, follow: bool, since: int) -> None:
     """Print the last traces that ended here, one JSON object a line."""
-    parameters: Parameters = {"since": since, "follow": str(follow).lower()}
+    client = asking.client()
     try:
-        with asking.client().stream("/v1/ioam/records", parameters, endless=follow) as response:
-            for record in map(json.loads, response.iter_lines()) if follow else json.loads(response.read()):
-                print(json.dumps(record), flush=True)
+        for record in client.ioam_follow_records(since) if follow else client.ioam_records(since=since):
+            print(json.dumps(record), flush=True)
     except KeyboardInterrupt:
         # That is how one stops to follow.
         return

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.client.answers import FlowAnswer, PolicyAnswer, RulesAnswer
 
 PROTOCOLS = {6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp"}
 
@@ -29,7 +32,7 @@ def providers(asking: Asking) -> None:
     """Show providers: prefixes, state, hash buckets and traffic."""
     from wayname.cli import show
 
-    answer = asking.client().get("/v1/nptv6")
+    answer = asking.client().nptv6_translation()
     if asking.json:
         show.show_json(answer)
         return
@@ -57,7 +60,7 @@ def flows(asking: Asking) -> None:
     """Show the last hundred flows whose provider failed, and what became of them."""
     from wayname.cli import show
 
-    answer = asking.client().get("/v1/nptv6")
+    answer = asking.client().nptv6_translation()
     if asking.json:
         show.show_json({key: answer[key] for key in ("counts", "flows")})
         return
@@ -71,7 +74,7 @@ def flows(asking: Asking) -> None:
 @pass_asking
 def rules(asking: Asking) -> None:
     """Show the weights by which new flows get a provider, for each prefix and flow policy."""
-    _show_rules(asking, asking.client().get("/v1/nptv6/rules"))
+    _show_rules(asking, asking.client().nptv6_rules())
 
 
 @command.command("set")
@@ -89,20 +92,20 @@ def set_command(asking: Asking, inside: str, providers: str | None, weights: str
 
     It holds until the controller ends. What cannot be is refused, with the reason.
     """
-    wish: dict[str, Any] = {"inside": inside}
-    if providers is not None:
-        wish["providers"] = providers.split(",")
+    shares: list[int] | None = None
     if weights is not None:
         try:
-            wish["weights"] = [int(weight) for weight in weights.split(",")]
+            shares = [int(weight) for weight in weights.split(",")]
         except ValueError:
             raise click.UsageError(f"{weights!r} are no numbers between commas") from None
-    if file is not None:
-        wish["policy"] = read_toml(file).get("policy", [])
-    _show_rules(asking, asking.client().post("/v1/nptv6/rules", wish))
+    policies = None if file is None else read_toml(file).get("policy", [])
+    names = None if providers is None else providers.split(",")
+    _show_rules(
+        asking, asking.client().nptv6_change_rules(inside=inside, providers=names, weights=shares, policy=policies)
+    )
 
 
-def _show_rules(asking: Asking, answer: list[dict[str, Any]]) -> None:
+def _show_rules(asking: Asking, answer: list[RulesAnswer]) -> None:
     from wayname.cli import show
 
     if asking.json:
@@ -115,20 +118,25 @@ def _show_rules(asking: Asking, answer: list[dict[str, Any]]) -> None:
     show.show_table(("inside", "flows", "providers", "from"), rows, "nothing is translated")
 
 
-def _shares(rules: dict[str, Any]) -> str:
+def _shares(rules: RulesAnswer | PolicyAnswer) -> str:
     pairs = zip(rules["providers"], rules["weights"], strict=True)
     return ", ".join(f"{name} {weight}" for name, weight in pairs)
 
 
-def _flows_of(policy: dict[str, Any]) -> str:
+def _flows_of(policy: PolicyAnswer) -> str:
     protocol = policy["protocol"]
     words = [PROTOCOLS.get(protocol, f"protocol {protocol}") if protocol is not None else ""]
-    for key, word in (("local", "from"), ("local_ports", "from port"), ("remote", "to"), ("remote_ports", "to port")):
-        if policy[key] is not None:
-            words.append(f"{word} {policy[key]}")
+    for word, value in (
+        ("from", policy["local"]),
+        ("from port", policy["local_ports"]),
+        ("to", policy["remote"]),
+        ("to port", policy["remote_ports"]),
+    ):
+        if value is not None:
+            words.append(f"{word} {value}")
     return " ".join(word for word in words if word) or "all"
 
 
-def _flow(flow: dict[str, Any]) -> str:
+def _flow(flow: FlowAnswer) -> str:
     name = PROTOCOLS.get(flow["protocol"], f"protocol {flow['protocol']}")
     return f"{name} {flow['local']} {flow['local_port']} with {flow['remote']} {flow['remote_port']}"

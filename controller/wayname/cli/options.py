@@ -12,17 +12,7 @@ import click
 from wayname.config.api_address import ApiAddress, default_address, parse_address
 
 if TYPE_CHECKING:
-    from wayname.cli.client import Client
-
-
-@dataclass(slots=True)
-class Credentials:
-    """Files that say who asks over TCP, and whom to believe there."""
-
-    token: Path | None = None
-    ca: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
+    from wayname.client import Client, Credentials
 
 
 @dataclass(slots=True)
@@ -31,13 +21,20 @@ class Asking:
 
     address: ApiAddress = field(default_factory=default_address)
     json: bool = False
-    credentials: Credentials = field(default_factory=Credentials)
+    # Who asks over TCP: by the fields of `wayname.client.Credentials`.
+    credential_files: dict[str, Path] = field(default_factory=dict)
 
-    def client(self) -> Client:
+    def client(self, seconds: float = 30.0) -> Client:
         """Connect to the controller; httpx takes a while to load, so only who needs it does."""
-        from wayname.cli.client import Client
+        from wayname.client import Client
 
-        return Client(self.address, self.credentials)
+        return Client(self.address, self.credentials(), seconds=seconds)
+
+    def credentials(self) -> Credentials:
+        """Who asks over TCP, and whom to believe there."""
+        from wayname.client import Credentials
+
+        return Credentials(**self.credential_files)
 
 
 def asking(context: click.Context) -> Asking:
@@ -83,7 +80,7 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def take_credential(context: click.Context, option: click.Parameter, value: Path | None) -> None:
     """Keep a file of credentials."""
     if value is not None and option.name is not None:
-        setattr(asking(context).credentials, option.name, value)
+        asking(context).credential_files[option.name] = value
 
 
 def credential(name: str, field_name: str, variable: str, help: str) -> Callable[[Callable[..., Any]], Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.failure import Failure
 
 if TYPE_CHECKING:
     import httpx
@@ -24,14 +24,14 @@ def command(asking: Asking, port: int) -> None:
 
     Prints an address on the loopback, with a token, and answers there until Ctrl-C. The page only looks.
     """
-    from wayname.cli.client import async_client
+    from wayname.client.transport import async_client
 
     client = asking.client()
     # What is wrong with the way to the controller is said here and not in the browser.
-    client.get("/v1/status")
+    client.status()
     name = "edge"
     try:
-        asyncio.run(serve({name: async_client(asking.address, asking.credentials)}, port, asking.json))
+        asyncio.run(serve({name: async_client(asking.address, asking.credentials())}, port, asking.json))
     except KeyboardInterrupt:
         return
     except OSError as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.client.answers import PinholesAnswer
 
 inside_argument = click.argument("inside")
 protocol_argument = click.argument("protocol", required=False)
@@ -27,7 +30,7 @@ def command() -> None:
 @pass_asking
 def list_command(asking: Asking) -> None:
     """All pinholes, and how often they were used."""
-    _show(asking, asking.client().get("/v1/pinholes"))
+    _show(asking, asking.client().pinholes())
 
 
 @command.command()
@@ -44,7 +47,7 @@ def add(asking: Asking, inside: str, protocol: str | None, ports: str | None) ->
 
     It stays when the controller is started again.
     """
-    _show(asking, asking.client().post("/v1/pinholes", _wish(inside, protocol, ports)))
+    _show(asking, asking.client().open_pinhole(inside=inside, protocol=protocol, ports=ports))
 
 
 @command.command()
@@ -55,14 +58,10 @@ def add(asking: Asking, inside: str, protocol: str | None, ports: str | None) ->
 @pass_asking
 def remove(asking: Asking, inside: str, protocol: str | None, ports: str | None) -> None:
     """Close a pinhole that was added here."""
-    _show(asking, asking.client().post("/v1/pinholes/remove", _wish(inside, protocol, ports)))
+    _show(asking, asking.client().close_pinhole(inside=inside, protocol=protocol, ports=ports))
 
 
-def _wish(inside: str, protocol: str | None, ports: str | None) -> dict[str, Any]:
-    return {"inside": inside, "protocol": protocol, "ports": ports}
-
-
-def _show(asking: Asking, answer: dict[str, Any]) -> None:
+def _show(asking: Asking, answer: PinholesAnswer) -> None:
     from wayname.cli import show
 
     if asking.json:

@@ -15,7 +15,7 @@ from types import FrameType
 
 import click
 
-from wayname.cli.failure import Failure
+from wayname.failure import Failure
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.key_files import KeyFileError, make_key, public_half, read_key
 from wayname.identity.parameters import MODIFIER_OCTETS, Parameters, sec_of

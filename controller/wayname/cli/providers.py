@@ -16,7 +16,7 @@ def command(asking: Asking) -> None:
     """Providers: prefixes and their lifetimes, whether each can be used, why not, loss and delay of its targets."""
     from wayname.cli import show
 
-    providers = asking.client().get("/v1/providers")
+    providers = asking.client().providers()
     if asking.json:
         show.show_json(providers)
         return

@@ -14,7 +14,7 @@ def command(asking: Asking) -> None:
     """Show punted packets over the rate limits, by reason and port."""
     from wayname.cli import show
 
-    punts = asking.client().get("/v1/punts")
+    punts = asking.client().punts()
     if asking.json:
         show.show_json(punts)
         return

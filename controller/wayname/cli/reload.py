@@ -18,7 +18,7 @@ def command(asking: Asking) -> None:
     """
     from wayname.cli import show
 
-    answer = asking.client().post("/v1/reload", {})
+    answer = asking.client().reload_configuration()
     if asking.json:
         show.show_json(answer)
     else:

@@ -12,10 +12,10 @@ from typing import NoReturn
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import environment_options
 from wayname.composition.protocols import PROTOCOLS
 from wayname.escape import escaped
+from wayname.failure import Failure
 
 # Each command is loaded when it is used, so that help and completion come at once.
 COMMANDS = {

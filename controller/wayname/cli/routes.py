@@ -18,7 +18,7 @@ def command(asking: Asking, prefix: str | None, most: int) -> None:
 
     from wayname.cli import show
 
-    routes = asking.client().get("/v1/routes", {"within": prefix, "most": most})
+    routes = asking.client().routes(within=prefix, most=most)
     if asking.json:
         show.show_json(routes)
         return

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import SCHEDULES
-from wayname.config.schedules import SchedulingPolicy
+from wayname.config.schedules import SchedulingPolicy as Policies
+
+if TYPE_CHECKING:
+    from wayname.client.answers import ConfiguredPath, PathOfGroup, ScheduleAnswer, SchedulingPolicy
 
 TOLD_OF_PATH = ("path", "state", "because", "s ago", "late", "delay now", "bandwidth now")
 
@@ -25,7 +28,7 @@ def list_schedules(asking: Asking) -> None:
     """List schedules: policy, sessions, paths and closed paths."""
     from wayname.cli import show
 
-    found = asking.client().get("/v1/schedules")
+    found = asking.client().schedules()
     if asking.json:
         show.show_json(found)
         return
@@ -50,26 +53,26 @@ def list_schedules(asking: Asking) -> None:
 @pass_asking
 def show_schedule(asking: Asking, name: str) -> None:
     """Show schedule NAME: its paths, their estimated delay and bandwidth, and what the switch reported."""
-    _tell(asking, asking.client().get(f"/v1/schedules/{name}"))
+    _tell(asking, asking.client().schedule(name))
 
 
 @command.command()
 @click.argument("name", shell_complete=SCHEDULES)
-@click.argument("policy", type=click.Choice([each.value for each in SchedulingPolicy]))
+@click.argument("policy", type=click.Choice([each.value for each in Policies]))
 @client_options
 @pass_asking
-def policy(asking: Asking, name: str, policy: str) -> None:
+def policy(asking: Asking, name: str, policy: SchedulingPolicy) -> None:
     """Set the policy of schedule NAME. It holds until it is set again."""
-    _tell(asking, asking.client().post(f"/v1/schedules/{name}/policy", {"policy": policy}))
+    _tell(asking, asking.client().set_policy(name, policy=policy))
 
 
-def _paths_in_use(schedule: dict[str, Any]) -> str:
+def _paths_in_use(schedule: ScheduleAnswer) -> str:
     paths = [path for group in schedule["groups"] for path in group["paths"]]
     closed = sum(path["state"] == "closed" for path in paths)
     return f"{len(paths)}, {closed} closed" if closed else str(len(paths))
 
 
-def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
+def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
     from wayname.cli import show
 
     if asking.json:
@@ -108,7 +111,7 @@ def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
         )
 
 
-def _row(path: dict[str, Any]) -> tuple[object, ...]:
+def _row(path: PathOfGroup) -> tuple[object, ...]:
     from wayname.cli import show
 
     return (
@@ -129,7 +132,7 @@ def _share(some: int, of_all: int) -> str:
     return f"{some / of_all:.2%}" if of_all else ""
 
 
-def _told(path: dict[str, Any]) -> str:
+def _told(path: ConfiguredPath) -> str:
     if path["told_seconds_ago"] is None:
         return f"configured: {path['missing']}" if path["missing"] else "configured"
     return f"{path['told_by']} by {path['trace']}, {path['told_seconds_ago']:.1f} s ago"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import SESSIONS
+
+if TYPE_CHECKING:
+    from wayname.client.answers import SessionAnswer
 
 NUMBER = click.Argument(["number"], type=int)
 
@@ -38,7 +41,7 @@ def command() -> None:
 @pass_asking
 def show(asking: Asking, number: int) -> None:
     """Show a session's paths and timers, and why it uses its path."""
-    tell(asking, asking.client().get(f"/v1/sessions/{number}"))
+    tell(asking, asking.client().session(number))
 
 
 @command.command()
@@ -48,7 +51,7 @@ def show(asking: Asking, number: int) -> None:
 @pass_asking
 def move(asking: Asking, number: int, path: str) -> None:
     """Move session NUMBER to PATH, a path's number or LOCAL,PEER. The path must be proven to work."""
-    tell(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
+    tell(asking, asking.client().move_session(number, path=path))
 
 
 @command.command()
@@ -62,7 +65,7 @@ def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
 
     While PATH does not work, they take the session's path.
     """
-    tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy, "path": path}))
+    tell(asking, asking.client().prefer_path(number, policy=policy, path=path))
 
 
 @command.command()
@@ -72,7 +75,7 @@ def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
 @pass_asking
 def unprefer(asking: Asking, number: int, policy: str) -> None:
     """Send the flows of path policy POLICY in session NUMBER as the configuration says."""
-    tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy}))
+    tell(asking, asking.client().prefer_path(number, policy=policy))
 
 
 @command.command()
@@ -86,9 +89,7 @@ def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
 
     It is there when the peer has agreed: `wayname sessions` lists it. It has paths of its own, and may be moved alone.
     """
-    tell(
-        asking, asking.client().post(f"/v1/sessions/{number}/fork", {"local_port": local_port, "peer_port": peer_port})
-    )
+    tell(asking, asking.client().fork_session(number, local_port=local_port, peer_port=peer_port))
 
 
 @command.command()
@@ -97,10 +98,10 @@ def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
 @pass_asking
 def unfork(asking: Asking, number: int) -> None:
     """End the fork NUMBER. Its flows return to their hosts' session, here and at the peer."""
-    tell(asking, asking.client().post(f"/v1/sessions/{number}/unfork", {}))
+    tell(asking, asking.client().unfork_session(number))
 
 
-def tell(asking: Asking, session: dict[str, Any]) -> None:
+def tell(asking: Asking, session: SessionAnswer) -> None:
     """Write a session for people or for programs."""
     from wayname.cli import show as table
 
@@ -110,7 +111,7 @@ def tell(asking: Asking, session: dict[str, Any]) -> None:
         show_session(session)
 
 
-def show_session(session: dict[str, Any]) -> None:
+def show_session(session: SessionAnswer) -> None:
     """Write a session for people."""
     from wayname.cli import show as table
 
@@ -147,9 +148,9 @@ def show_session(session: dict[str, Any]) -> None:
     table.show_table(columns, rows, "no path is left")
 
 
-def _preferred(session: dict[str, Any]) -> str:
+def _preferred(session: SessionAnswer) -> str:
     return ", ".join(f"{policy} by path {path}" for policy, path in session["preferred"].items())
 
 
-def _scheduled(session: dict[str, Any]) -> str:
+def _scheduled(session: SessionAnswer) -> str:
     return f"{session['schedule']}: packets take paths {', '.join(map(str, session['scheduled_paths']))}"

@@ -14,7 +14,7 @@ def command(asking: Asking) -> None:
     """List sessions: hosts, peers, and the paths between them."""
     from wayname.cli import show
 
-    sessions = asking.client().get("/v1/sessions")
+    sessions = asking.client().sessions()
     if asking.json:
         show.show_json(sessions)
         return

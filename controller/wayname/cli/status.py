@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.failure import Failure
 
 if TYPE_CHECKING:
-    from wayname.cli.client import Client
+    from wayname.client import Client
 
 # Seconds.
 ASK_AGAIN = 0.2
@@ -35,10 +36,10 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
     client = asking.client()
     if wait:
         wait_until_up(client, timeout)
-    status = client.get("/v1/status")
+    status = client.status()
     ready = status["switch"]["state"] == "ready"
-    ports = client.get("/v1/ports") if ready else []
-    providers = client.get("/v1/providers") if ready else []
+    ports = client.ports() if ready else []
+    providers = client.providers() if ready else []
     if asking.json:
         show.show_json({**status, "port_counters": ports, "providers": providers})
     else:
@@ -81,7 +82,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-def provider_line(provider: dict[str, Any]) -> str:
+def provider_line(provider: Mapping[str, Any]) -> str:
     """Whether a provider works, and what is wrong with it."""
     state = "up" if provider["used"] else "down"
     return f"{provider['name']} {state}: {provider['why']}" if provider["why"] else f"{provider['name']} {state}"
@@ -92,7 +93,7 @@ def wait_until_up(client: Client, timeout: float | None) -> None:
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         try:
-            missing = client.get("/v1/status")["waits_for"]
+            missing = client.status()["waits_for"]
         except Failure as error:
             missing = list(error.args)
         if not missing:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.version import versions
+from wayname.failure import Failure
 from wayname.private_files import make_private
 
 if TYPE_CHECKING:
-    from wayname.cli.client import Client
+    from wayname.client import Client
 
 SECONDS = 20
 MOST_OCTETS = 16 * 2**20
@@ -114,8 +114,7 @@ def answers(client: Client, missing: list[str]) -> Iterator[tuple[str, str]]:
         except Failure as error:
             missing.append(f"api/{name}: {error}")
     try:
-        with client.stream("/metrics") as response:
-            yield "metrics", response.read().decode()
+        yield "metrics", client.metrics()
     except Failure as error:
         missing.append(f"metrics: {error}")
 

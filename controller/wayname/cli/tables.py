@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import TABLES
+
+if TYPE_CHECKING:
+    from wayname.client.answers import TableEntry
 
 
 @click.command()
@@ -24,27 +26,27 @@ def command(asking: Asking, name: str | None) -> None:
 
     client = asking.client()
     if name is None:
-        tables = client.get("/v1/tables")
+        tables = client.tables()
         if asking.json:
             show.show_json(tables)
             return
         rows = [(each["name"], each["entries"], each["size"], each["packets"], each["about"]) for each in tables]
         show.show_table(("table", "entries", "size", "packets", ""), rows, "the program has no tables")
         return
-    table = client.get(f"/v1/tables/{quote(name, safe='')}")
+    table = client.table(name)
     if asking.json:
         show.show_json(table)
         return
     keys = list(dict.fromkeys(key for entry in table["entries"] for key in entry["match"]))
-    rows = [
+    entries: list[tuple[object, ...]] = [
         (*(entry["match"].get(key) for key in keys), action_in_words(entry), entry["packets"], entry["bytes"])
         for entry in table["entries"]
     ]
     show.show_table(
-        (*keys, "action", "packets", "bytes"), rows, f"{name} is empty; it can hold {table['size']} entries"
+        (*keys, "action", "packets", "bytes"), entries, f"{name} is empty; it can hold {table['size']} entries"
     )
 
 
-def action_in_words(entry: dict[str, Any]) -> str:
+def action_in_words(entry: TableEntry) -> str:
     """An entry's action with its parameters."""
     return " ".join([entry["action"], *(f"{name}={value}" for name, value in entry["parameters"].items())])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.config.api import Role
+from wayname.failure import Failure
 from wayname.private_files import make_private
 
 OCTETS = 32

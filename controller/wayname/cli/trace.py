@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
-from wayname.cli.running_names import PORT_NAMES
+from wayname.cli.running_names import PORTS
+
+if TYPE_CHECKING:
+    from wayname.client.answers import Outcome, TableLookup
 
 
 @click.command()
 @click.argument("source")
 @click.argument("destination")
-@click.option(
-    "--in-port", metavar="PORT", shell_complete=PORT_NAMES, help="The port it comes in by; else where SOURCE is."
-)
+@click.option("--in-port", metavar="PORT", shell_complete=PORTS, help="The port it comes in by; else where SOURCE is.")
 @click.option("--tcp", type=click.IntRange(1, 65535), metavar="PORT", help="A TCP SYN to this port.")
 @click.option("--udp", type=click.IntRange(1, 65535), metavar="PORT", help="A UDP datagram to this port.")
 @click.option("--source-port", type=click.IntRange(1, 65535), help="With --tcp or --udp; else 49152.")
@@ -44,16 +46,15 @@ def command(
         raise click.UsageError("--tcp and --udp are two packets: give one of them")
     if source_port is not None and tcp is None and udp is None:
         raise click.UsageError("--source-port is for --tcp and --udp")
-    wish = {
-        "source": source,
-        "destination": destination,
-        "port": in_port,
-        "protocol": "tcp" if tcp is not None else "udp" if udp is not None else "icmp",
-        "source_port": source_port,
-        "destination_port": tcp if tcp is not None else udp,
-        "hop_limit": hop_limit,
-    }
-    trace = asking.client().post("/v1/trace", {name: value for name, value in wish.items() if value is not None})
+    trace = asking.client().trace(
+        source=source,
+        destination=destination,
+        port=in_port,
+        protocol="tcp" if tcp is not None else "udp" if udp is not None else "icmp",
+        source_port=source_port,
+        destination_port=tcp if tcp is not None else udp,
+        hop_limit=hop_limit,
+    )
     if asking.json:
         show.show_json(trace)
         return
@@ -67,17 +68,17 @@ def command(
         click.echo(end(outcome))
 
 
-def in_words(values: dict[str, str | int]) -> str:
+def in_words(values: Mapping[str, str | int]) -> str:
     """Names and values in a line."""
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def does(lookup: dict[str, Any]) -> str:
+def does(lookup: TableLookup) -> str:
     """The action that a table chose."""
     return f"{lookup['action']}({in_words(lookup['arguments'])})"
 
 
-def end(outcome: dict[str, Any]) -> str:
+def end(outcome: Outcome) -> str:
     """Where a packet ended."""
     who = "the packet" if outcome["copy_of_packet"] == 0 else f"copy {outcome['copy_of_packet']}"
     match outcome["what"]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
+from wayname.failure import Failure
 
 
 @click.command()

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.failure import Failure
 
 SECONDS = 10
 
@@ -65,7 +65,7 @@ def installed_switch() -> str | None:
 def running_parts(asking: Asking) -> dict[str, str] | None:
     """The versions of the controller that runs and of the program that it sets."""
     try:
-        status = asking.client().get("/v1/status")
+        status = asking.client().status()
     except Failure:
         return None
     return {"wayname": status["version"], "pipeline": status["pipeline"]}

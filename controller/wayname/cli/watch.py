@@ -26,11 +26,11 @@ def command(asking: Asking, lines: bool) -> None:
 
     `q` or Ctrl-C ends it. With --json each frame is one line.
     """
-    from wayname.cli.client import async_client
     from wayname.cli.keys import has_screen
+    from wayname.client.transport import async_client
 
-    asking.client().get("/v1/status")
-    client = async_client(asking.address, asking.credentials)
+    asking.client().status()
+    client = async_client(asking.address, asking.credentials())
     try:
         if asking.json:
             asyncio.run(print_json(client))

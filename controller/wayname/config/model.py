@@ -440,6 +440,11 @@ class Config:
         """Return a port by its number."""
         return next((port for port in self.ports if port.number == number), None)
 
+    def port_called(self, name: str) -> Port | None:
+        """Return a port by its name, or by its number where none has that as its name."""
+        named = next((port for port in self.ports if port.name == name), None)
+        return named or next((port for port in self.ports if str(port.number) == name), None)
+
     def interface(self, vlan: int) -> Interface | None:
         """Return the router's interface on a VLAN."""
         return next((interface for interface in self.interfaces if interface.vlan == vlan), None)

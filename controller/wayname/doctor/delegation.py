@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,9 @@ from wayname.config.provider import DELEGATED
 from wayname.doctor.finding import Finding, failure, ok, warning
 
 
-def delegation_findings(providers: list[dict[str, Any]], events: list[dict[str, Any]], file: Path) -> Iterator[Finding]:
+def delegation_findings(
+    providers: Sequence[Mapping[str, Any]], events: Sequence[Mapping[str, Any]], file: Path
+) -> Iterator[Finding]:
     """Look at what a controller that runs says of its providers, and at what it could not use."""
     delegating = [each for each in providers if each["prefix_source"] == DELEGATED]
     for each in delegating:
@@ -20,7 +22,7 @@ def delegation_findings(providers: list[dict[str, Any]], events: list[dict[str, 
         yield failure("prefixes", about[-1]["text"], f"wayname check {file}")
 
 
-def _of_provider(provider: dict[str, Any]) -> Finding:
+def _of_provider(provider: Mapping[str, Any]) -> Finding:
     name = f"provider {provider['name']}"
     if provider["prefix"] is None:
         mend = f"wayname events --follow   # and whether the cable is right, and {provider['name']} delegates by DHCPv6"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wayname.doctor.finding import Finding, failure, ok, warning
 
 
-def provider_findings(providers: list[dict[str, Any]]) -> Iterator[Finding]:
+def provider_findings(providers: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Look at what a controller that runs says of the providers that have a prefix."""
     for each in providers:
         if each["prefix"] is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from finsy import GRPCStatusCode, P4ClientError
@@ -65,7 +65,7 @@ def access_finding(config: SwitchConfig) -> Finding:
     return warning("switch access", text, mend)
 
 
-def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) -> Iterator[Finding]:
+def controller_findings(status: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Look at what a controller that runs says."""
     if status["waits_for"]:
         yield failure("controller", f"the edge is not up: {'; '.join(status['waits_for'])}", "wayname events")
@@ -80,7 +80,7 @@ def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) ->
         )
 
 
-def _refusals(events: list[dict[str, Any]], is_ready: bool) -> Iterator[Finding]:
+def _refusals(events: Sequence[Mapping[str, Any]], is_ready: bool) -> Iterator[Finding]:
     """Tell what the switch refuses on the stream; what it refused before it was there anew may be mended."""
     began = max((at for at, each in enumerate(events) if each["kind"] == "switch.up"), default=0)
     refused = {each["details"]["message"]: each["text"] for each in events[began:] if each["kind"] == "switch.refuses"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from wayname.cli.failure import Failure
+from wayname.failure import Failure
 
 MOST_EVENTS = 500
 AGAIN = 0.5  # seconds
