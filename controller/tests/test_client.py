@@ -35,10 +35,10 @@ def test_every_operation_has_a_method(described: dict[str, Any]) -> None:
 
 def example(described: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
     """Return what the description gives as an example."""
-    if "$ref" in schema:
-        return example(described, described["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     if "examples" in schema:
         return schema["examples"][0]
+    if "$ref" in schema:
+        return example(described, described["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     if "properties" in schema:
         needed = schema.get("required", ())
         return {

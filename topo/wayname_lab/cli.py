@@ -8,8 +8,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from wayname.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
+from wayname.failure import Failure
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan

@@ -25,6 +25,7 @@ from wayname.config.tables import (
     reported,
 )
 from wayname.config.toml_text import TomlError, parse_toml
+from wayname.config.units import BITS_A_SECOND, SECONDS, scaled
 from wayname.hip.esp.suites import SuiteId
 from wayname_lab.model import (
     Advertisement,
@@ -49,8 +50,8 @@ HIGHEST_HOST_VLAN = 999
 INSIDE_BITS = 48
 # Names become parts of interface names, which Linux cuts at 15 bytes.
 NAME = re.compile(r"[a-z][a-z0-9]{0,7}")
-RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bit": 1.0}
-TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+# Labs count in nanoseconds.
+TIMES = {unit: round(seconds * 1e9) for unit, seconds in SECONDS.items()}
 SUITES = {number.name.lower(): number for number in SuiteId}
 
 
@@ -121,18 +122,15 @@ def _scaled(units: Mapping[str, float], *words: str) -> BeforeValidator:
     def scale(text: str) -> int | str:
         if text in words:
             return text
-        for unit, factor in units.items():
-            if text.endswith(unit) and re.fullmatch(r"\d+(\.\d+)?", text.removesuffix(unit)):
-                return round(float(text.removesuffix(unit)) * factor)
-        raise ValueError("it has no unit")
+        return round(scaled(text, units))
 
     return parsed(scale, f"write a number with one of the units {', '.join(units)}")
 
 
 NodeName = Annotated[str, AfterValidator(_name)]
 Duration = Annotated[int, _scaled(TIMES)]
-Rate = Annotated[int, _scaled(RATES)]
-LinkRate = Annotated[int, _scaled(RATES), between(1, 10**15)]
+Rate = Annotated[int, _scaled(BITS_A_SECOND)]
+LinkRate = Annotated[int, _scaled(BITS_A_SECOND), between(1, 10**15)]
 SendTimeout = Annotated[int | Literal["auto"], _scaled(TIMES, "auto")]
 Octets = Annotated[int, between(0, 2**32 - 1)]
 Ends = Annotated[tuple[str, ...], count(2, 2, ' routers, such as ["a", "p"]')]

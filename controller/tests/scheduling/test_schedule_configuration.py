@@ -36,6 +36,13 @@ def test_what_is_said_and_what_is_not() -> None:
     assert found.remote == (IPv6Network("2001:db8:f00::/48"), IPv6Network("::/0"))
 
 
+def test_rates_and_times_have_the_units_of_labs() -> None:
+    units = PATHS.replace("2_000_000", '"2mbit"').replace("4e6", '"4000kbit"').replace("0.02", '"20ms"')
+    assert read(NAMED + 'probe_interval = "500ms"\n' + units) == read(NAMED + "probe_interval = 0.5\n" + PATHS)
+    with pytest.raises(ConfigError, match="write a number of bit/s, or a text with one of the units kbit, mbit"):
+        read(NAMED + PATHS.replace("2_000_000", '"2 megabits"'))
+
+
 def test_a_path_may_have_a_queue_that_is_known() -> None:
     [found] = read(NAMED + PATH_P + "queue = 75_000\n" + PATH_Q)
     assert [path.queue for path in found.paths] == [75_000, 0]

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import click
 
+from wayname.cli.filters import is_port, port_filter, vlan_filter
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 
 @click.command()
+@port_filter
+@vlan_filter
+@watch_option
 @client_options
 @pass_asking
-def command(asking: Asking) -> None:
+def command(asking: Asking, port: str | None, vlan: int | None) -> None:
     """Show address bindings (SAVI), and each port's share of the tables."""
     from wayname.cli import show
 
     known = asking.client().bindings()
+    names = {each["port"]: each["name"] for each in known["ports"]}
+    known["ports"] = [each for each in known["ports"] if is_port(port, each["port"], each["name"])]
+    known["bindings"] = [
+        each
+        for each in known["bindings"]
+        if is_port(port, each["port"], names.get(each["port"])) and vlan in (None, each["vlan"])
+    ]
     if asking.json:
         show.show_json(known)
         return
-    names = {each["port"]: each["name"] for each in known["ports"]}
     rows = [
         (f"{each['port']} {names.get(each['port'], '')}", each["vlan"], each["address"], each["mac"], each["origin"])
         for each in known["bindings"]

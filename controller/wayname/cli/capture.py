@@ -12,6 +12,7 @@ import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import PORTS
+from wayname.cli.units import Duration
 from wayname.failure import Failure
 from wayname.private_files import make_private
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--direction", type=click.Choice(["in", "out", "both"]), default="both", show_default=True)
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N packets.")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="End after S seconds.")
+@click.option("--seconds", type=Duration(0.001), metavar="TIME", help="End after a time, as 10 or 500ms.")
 @client_options
 @pass_asking
 def command(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 from wayname.failure import Failure
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@watch_option
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:

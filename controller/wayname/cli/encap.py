@@ -9,6 +9,7 @@ import click
 
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.running_names import ENCAPSULATIONS
 from wayname.config.encapsulation.load import SECRETS, Kind, name_of
 from wayname.config.toml_text import TomlError, parse_toml
 from wayname.failure import Failure
@@ -54,7 +55,7 @@ def list_command(asking: Asking, kind: str | None) -> None:
 
 @command.command("show")
 @kind_argument
-@click.argument("name")
+@click.argument("name", shell_complete=ENCAPSULATIONS)
 @client_options
 @pass_asking
 def show_command(asking: Asking, kind: str, name: str) -> None:
@@ -94,7 +95,7 @@ def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: P
 
 @command.command("remove")
 @kind_argument
-@click.argument("name")
+@click.argument("name", shell_complete=ENCAPSULATIONS)
 @client_options
 @pass_asking
 def remove_command(asking: Asking, kind: str, name: str) -> None:

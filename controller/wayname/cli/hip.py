@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 if TYPE_CHECKING:
     from wayname.client.answers import AssociationAction, AssociationAnswer
@@ -24,6 +25,7 @@ def command() -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def associations(asking: Asking) -> None:
@@ -32,6 +34,7 @@ def associations(asking: Asking) -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def hosts(asking: Asking) -> None:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 if TYPE_CHECKING:
     from wayname.client.answers import HostLocator, HostPrefix
 
 
 @click.command()
+@watch_option
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:

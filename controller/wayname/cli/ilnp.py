@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
+from wayname.cli.running_names import ILNP_PROVIDERS
 
 if TYPE_CHECKING:
     from wayname.client.answers import IlnpProvider, IlnpSessionAnswer
@@ -18,6 +20,7 @@ def command() -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def sessions(asking: Asking) -> None:
@@ -51,6 +54,7 @@ def _state(session: IlnpSessionAnswer) -> str:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def policies(asking: Asking) -> None:
@@ -78,6 +82,7 @@ def policies(asking: Asking) -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def names(asking: Asking) -> None:
@@ -105,6 +110,7 @@ def _told(is_told: bool, server: str) -> object:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def providers(asking: Asking) -> None:
@@ -113,7 +119,7 @@ def providers(asking: Asking) -> None:
 
 
 @command.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=ILNP_PROVIDERS)
 @client_options
 @pass_asking
 def drain(asking: Asking, provider: str) -> None:
@@ -122,7 +128,7 @@ def drain(asking: Asking, provider: str) -> None:
 
 
 @command.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=ILNP_PROVIDERS)
 @client_options
 @pass_asking
 def undrain(asking: Asking, provider: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 
 @click.group()
@@ -17,6 +18,7 @@ def command() -> None:
 
 
 @command.command("paths")
+@watch_option
 @client_options
 @pass_asking
 def paths_command(asking: Asking) -> None:
@@ -43,6 +45,7 @@ def paths_command(asking: Asking) -> None:
 
 
 @command.command("exports")
+@watch_option
 @client_options
 @pass_asking
 def exports_command(asking: Asking) -> None:
@@ -72,6 +75,7 @@ def exports_command(asking: Asking) -> None:
 
 
 @command.command("traces")
+@watch_option
 @client_options
 @pass_asking
 def traces_command(asking: Asking) -> None:
@@ -88,6 +92,7 @@ def traces_command(asking: Asking) -> None:
 
 
 @command.command("namespaces")
+@watch_option
 @client_options
 @pass_asking
 def namespaces_command(asking: Asking) -> None:

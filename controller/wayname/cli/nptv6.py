@@ -9,6 +9,8 @@ import click
 
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
+from wayname.cli.running_names import INSIDE_PREFIXES
 
 if TYPE_CHECKING:
     from wayname.client.answers import FlowAnswer, PolicyAnswer, RulesAnswer
@@ -26,6 +28,7 @@ def command(context: click.Context) -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def providers(asking: Asking) -> None:
@@ -54,6 +57,7 @@ def providers(asking: Asking) -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def flows(asking: Asking) -> None:
@@ -70,6 +74,7 @@ def flows(asking: Asking) -> None:
 
 
 @command.command()
+@watch_option
 @client_options
 @pass_asking
 def rules(asking: Asking) -> None:
@@ -78,7 +83,7 @@ def rules(asking: Asking) -> None:
 
 
 @command.command("set")
-@click.argument("inside")
+@click.argument("inside", shell_complete=INSIDE_PREFIXES)
 @click.option("--providers", help="Provider names, separated by commas; default: all of the prefix.")
 @click.option("--weights", help="Weights, separated by commas, one for each provider; 0 is backup only.")
 @file_option("Tables [[policy]], keys as of [[nptv6.policy]]: all there are to be, the configuration's first.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
+from wayname.cli.running_names import PINHOLES
 
 if TYPE_CHECKING:
     from wayname.client.answers import PinholesAnswer
@@ -26,6 +28,7 @@ def command() -> None:
 
 
 @command.command("list")
+@watch_option
 @client_options
 @pass_asking
 def list_command(asking: Asking) -> None:
@@ -51,7 +54,7 @@ def add(asking: Asking, inside: str, protocol: str | None, ports: str | None) ->
 
 
 @command.command()
-@inside_argument
+@click.argument("inside", shell_complete=PINHOLES)
 @protocol_argument
 @ports_argument
 @client_options

@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 
 @click.command()
+@watch_option
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:

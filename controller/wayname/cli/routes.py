@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 
 
 @click.command()
 @click.argument("prefix", required=False)
 @click.option("--most", type=click.IntRange(0, 10_000), default=1000, show_default=True, help="Linux's routes to show.")
+@watch_option
 @client_options
 @pass_asking
 def command(asking: Asking, prefix: str | None, most: int) -> None:

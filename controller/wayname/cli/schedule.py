@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 from wayname.cli.running_names import SCHEDULES
 from wayname.config.schedules import SchedulingPolicy as Policies
 
@@ -22,6 +23,7 @@ def command() -> None:
 
 
 @command.command("list")
+@watch_option
 @client_options
 @pass_asking
 def list_schedules(asking: Asking) -> None:
@@ -49,6 +51,7 @@ def list_schedules(asking: Asking) -> None:
 
 @command.command("show")
 @click.argument("name", shell_complete=SCHEDULES)
+@watch_option
 @client_options
 @pass_asking
 def show_schedule(asking: Asking, name: str) -> None:

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
 from wayname.cli.running_names import SESSIONS
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("number", type=int, shell_complete=SESSIONS)
+@watch_option
 @client_options
 @pass_asking
 def show(asking: Asking, number: int) -> None:

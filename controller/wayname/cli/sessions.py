@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from wayname.cli.filters import is_in, network
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
+from wayname.cli.running_names import PROVIDERS
+
+if TYPE_CHECKING:
+    from wayname.client.answers import SessionAnswer
 
 
 @click.command()
+@click.option("--host", metavar="ADDRESS", help="Only those of this host, or of hosts in a prefix.")
+@click.option("--peer", metavar="ADDRESS", help="Only those with this peer, or with peers in a prefix.")
+@click.option("--provider", metavar="NAME", shell_complete=PROVIDERS, help="Only those whose path is by it.")
+@click.option("--state", help="Only those in this state.")
+@watch_option
 @client_options
 @pass_asking
-def command(asking: Asking) -> None:
+def command(asking: Asking, host: str | None, peer: str | None, provider: str | None, state: str | None) -> None:
     """List sessions: hosts, peers, and the paths between them."""
     from wayname.cli import show
 
-    sessions = asking.client().sessions()
+    hosts, peers = network(host, "--host"), network(peer, "--peer")
+    sessions = [
+        each
+        for each in asking.client().sessions()
+        if is_in(hosts, each["local"])
+        and is_in(peers, each["peer"])
+        and provider in (None, *providers_of(each))
+        and state in (None, each["state"])
+    ]
     if asking.json:
         show.show_json(sessions)
         return
@@ -28,3 +49,9 @@ def command(asking: Asking) -> None:
             way, why = f"{len(paths)} of {len(session['paths'])} at once", f"schedule {session['schedule']}"
         rows.append((session["number"], session["local"], session["peer"], way, why, session["state"]))
     show.show_table(("session", "host", "peer", "path", "because", "state"), rows, "there is no session")
+
+
+def providers_of(session: SessionAnswer) -> set[str | None]:
+    """The providers by which a session's packets leave."""
+    used = {session["path"], *session["scheduled_paths"]} if session["schedule"] else {session["path"]}
+    return {path["provider"] for path in session["paths"] if path["number"] in used}

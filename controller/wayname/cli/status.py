@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.repeat import watch_option
+from wayname.cli.units import Duration
 from wayname.failure import Failure
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ ASK_AGAIN = 0.2
 
 @click.command()
 @click.option("--wait", is_flag=True, help="Return when the edge is up: switch, pipeline, tables, providers.")
-@click.option("--timeout", type=click.FloatRange(min=0), help="With --wait: give up after so many seconds.")
+@click.option("--timeout", type=Duration(), help="With --wait: give up after a time, as 30 or 500ms.")
+@watch_option
 @client_options
 @pass_asking
 def command(asking: Asking, wait: bool, timeout: float | None) -> None:

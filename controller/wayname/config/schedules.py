@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from wayname.config.checks import FarAddress, Name, prefix
 from wayname.config.encapsulation.traces import MOST_WORDS
 from wayname.config.tables import WORD, Mistake, Site, Table, between, by, mistake, parsed, raise_all, twice
+from wayname.config.units import BITS_A_SECOND, SECONDS, in_units
 from wayname.ioam.path_metrics import PathId
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MOST_FRAMING = 255
 MOST_QUEUE = 1 << 30
 # Of what each node writes into the trace of a probe: id and hop limit, seconds, fraction, delay, queue.
 PROBED_WORDS = 5
-Seconds = Annotated[float, between(0, MOST_SECONDS)]
+Seconds = Annotated[float, in_units(SECONDS, "seconds"), between(0, MOST_SECONDS)]
 
 
 class SchedulingPolicy(StrEnum):
@@ -84,7 +85,7 @@ class PathTable(Table):
 
     provider: str
     remote: Annotated[IPv6Network, prefix("2001:db8:2::/48")] | None = None
-    bandwidth: Annotated[float, between(LEAST_BANDWIDTH, MOST_BANDWIDTH)]
+    bandwidth: Annotated[float, in_units(BITS_A_SECOND, "bit/s"), between(LEAST_BANDWIDTH, MOST_BANDWIDTH)]
     delay: Seconds
     trace: Annotated[PathId, parsed(PathId.parse, "write what `wayname ioam paths` has")] | None = None
     queue: Annotated[int, between(0, MOST_QUEUE)] = 0
@@ -152,7 +153,7 @@ class Schedule(Table):
     # Octets of the packets that wait where traces tell of a queue.
     packet: Annotated[int, between(40, 65_535)] = 1500
     tolerance: Seconds = 0.1
-    probe_interval: Annotated[float, between(0.001, MOST_SECONDS)] = 0.2
+    probe_interval: Annotated[float, in_units(SECONDS, "seconds"), between(0.001, MOST_SECONDS)] = 0.2
     # How long a sender does not hear that a packet is missing; 0: it does at once.
     hold: Seconds = 0.0
 
