@@ -31,7 +31,7 @@ help: ## What can be made
 venv: $(VENV)/.ready ## The Python environment
 
 $(VENV)/.ready: requirements.txt pyproject.toml
-	@echo "== Python packages"
+	@echo "== Python packages (at first: some 40 s)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) --require-hashes -r requirements.txt
 	$(PIP_INSTALL) --no-build-isolation --no-deps -e .
@@ -77,11 +77,12 @@ container: wheel ## The container image `wayname` (needs podman)
 	@rm -rf build/container && install -D -m 644 -t build/container requirements.txt $(WHEELS)/wayname-*.whl
 	podman build --file controller/packages/Containerfile --tag wayname build/container
 
-# What a lab runs. The same choice of features as for everything, so that `make test` builds none of it again.
+# What a lab runs, and no other crate. The same choice of features as for everything, so that `make test` builds none of it again.
 lab-programs: venv
-	@echo "== switch, hosts and their Python modules (the first build takes some minutes)"
-	cd switch && $(CARGO) build --release --locked --lib --bin wayname-switch --bin wayname-host
-	@$(INSTALL_MODULES)
+	@$(BIN)/python controller/packages/prebuilt.py "$(PYTHON)" || { \
+	    echo "== switch, hosts and their Python modules (at first some 250 crates: 4 to 5 minutes on two cores; later seconds)"; \
+	    (cd switch && $(CARGO) build --release --locked --workspace --exclude bench --exclude cases --exclude hostile \
+	        --lib --bin wayname-switch --bin wayname-host) && { $(INSTALL_MODULES); }; }
 
 run: lab-programs ## Run two sites whose connections outlive a provider (SECONDS=n ends it by itself)
 	@$(BIN)/wayname lab run two-sites $(if $(SECONDS),--seconds $(SECONDS))

@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from rust_sources import FILE, REPOSITORY, digest
+
 BUILT = REPOSITORY / "switch" / "target" / "release"
 # The modules' interfaces, which type checkers read.
 INTERFACES = {
@@ -91,6 +92,8 @@ def whole_wheel(python_part: Path) -> Wheel:
     left_out = {f"{name}-{version}.dist-info/{file}" for file in ("WHEEL", "RECORD")}
     with zipfile.ZipFile(python_part) as archive:
         files = {each: archive.read(each) for each in archive.namelist() if each not in left_out}
+    # By this `make run` knows whether it has to build.
+    files[f"{name}-{version}.dist-info/{FILE}"] = f"{digest()}\n".encode()
     return Wheel(name, version, files | modules(WHOLE), programs(WHOLE))
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from places import PACKAGES, REPOSITORY, Run
 
+# What makes packages stands beside the tests, as scripts.
+sys.path.insert(0, str(PACKAGES))
+
 CARRIED = ("pyproject.toml", "LICENSE", "controller/wayname", "topo/wayname_lab", "topo/labs", "p4src")
 
 
