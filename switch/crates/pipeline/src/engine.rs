@@ -568,6 +568,7 @@ impl<'a> Engine<'a> {
             None => self.loaded.backend.run(function, &mut self.context),
             Some(_) => self.loaded.tracer().run(function, &mut self.context),
         }
+        self.context.end_turn();
     }
 
     /// The packet goes round, as another one for its trace.

@@ -1,5 +1,7 @@
 //! One packet's run through the program.
 
+use std::sync::MutexGuard;
+
 use ir::*;
 use num_bigint::BigUint;
 use tables::{Reader, Recent};
@@ -62,6 +64,8 @@ pub struct Context<'d> {
     data: Vec<u64>,
     data_len: usize,
     random: Random,
+    /// While the packet may use registers and no other thread's may.
+    turn: Option<MutexGuard<'d, ()>>,
     /// Once it ran code that was compiled for what the tables hold.
     pub(crate) runner: Option<Box<Runner<'d>>>,
 }
@@ -90,6 +94,7 @@ impl<'d> Context<'d> {
             data: vec![0; device.data_words],
             data_len: 0,
             random: Random::new(seed.into()),
+            turn: None,
             runner: None,
         }
     }
@@ -274,23 +279,41 @@ impl<'d> Context<'d> {
         }
     }
 
+    /// Before a register is used; until [`Self::end_turn`].
+    #[inline]
+    fn take_turn(&mut self, register: RegisterId) {
+        if self.turn.is_none() {
+            self.turn = self.device.turns.take(register);
+        }
+    }
+
+    /// To be called at the end of each block: packets of other threads may use registers.
+    #[inline]
+    pub fn end_turn(&mut self) {
+        self.turn = None;
+    }
+
     /// A cell of a register of at most 128 bits.
     pub fn register_read(&mut self, register: RegisterId, index: u32) -> u128 {
+        self.take_turn(register);
         self.device.registers[register.index()].read(index.into())
     }
 
     /// Sets a cell of a register of at most 128 bits.
     pub fn register_write(&mut self, register: RegisterId, index: u32, value: u128) {
+        self.take_turn(register);
         self.device.registers[register.index()].write(index.into(), value);
     }
 
     /// A cell of a register of any width, little-endian.
     pub fn register_read_wide(&mut self, register: RegisterId, index: u32, out: &mut [u8]) {
+        self.take_turn(register);
         self.device.registers[register.index()].read_bytes(index.into(), out);
     }
 
     /// Sets a cell of a register of any width, little-endian.
     pub fn register_write_wide(&mut self, register: RegisterId, index: u32, value: &[u8]) {
+        self.take_turn(register);
         self.device.registers[register.index()].write_bytes(index.into(), value);
     }
 

@@ -14,6 +14,7 @@ use crate::error::{ProgramError, WriteError};
 use crate::profile::ProfileState;
 use crate::special::Special;
 use crate::table::TableState;
+use crate::turns::Turns;
 use crate::value_set::ValueSetState;
 
 /// All state of one loaded program. Every method takes `&self`: packets and the control plane share it.
@@ -31,6 +32,7 @@ pub struct Device {
     pub(crate) counters: Vec<Counters>,
     pub(crate) meters: Vec<Meters>,
     pub(crate) registers: Vec<Registers>,
+    pub(crate) turns: Turns,
     pub(crate) value_sets: Vec<ValueSetState>,
     pub(crate) errors: ParserErrors,
     /// The most words of data that an action has.
@@ -71,6 +73,7 @@ impl Device {
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
             registers: program.registers.iter().map(|(_, register)| Registers::new(register)).collect(),
+            turns: Turns::new(&program),
             value_sets: program.value_sets.iter().map(|(_, set)| ValueSetState::new(set, &epochs)).collect(),
             errors: ParserErrors::new(&program),
             data_words: words.unwrap_or(0),
@@ -84,6 +87,11 @@ impl Device {
     /// The program this is the state of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
+    }
+
+    /// To be called before packets run by several threads: those that use a register which packets write take turns.
+    pub fn serve_threads(&self) {
+        self.turns.need();
     }
 
     /// For each table a 1 while it has entries.

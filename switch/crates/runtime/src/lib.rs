@@ -26,6 +26,7 @@ mod random;
 pub mod special;
 mod table;
 pub mod trace;
+mod turns;
 mod uncounted;
 mod value_set;
 mod wire;
@@ -41,6 +42,7 @@ pub use packet::Packet;
 pub use random::{Random, Seed};
 pub use special::{Held, HeldEntry, Holdings, Outcome};
 pub use trace::{Event, Recorder};
+pub use turns::registers_written_by_packets;
 
 /// Something that runs the functions of a program.
 pub trait Backend: Send + Sync {

@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::common::*;
 use ir::*;
-use runtime::{BitString, Context, CounterData, EntryAction, Group, GroupMember, Packet};
+use runtime::{BitString, Context, CounterData, EntryAction, Group, GroupMember, Packet, registers_written_by_packets};
 
 const TURNS: u64 = 300;
 
@@ -97,4 +97,41 @@ fn packets_always_find_a_member_while_groups_change() {
         done.store(true, Release);
     });
     assert_eq!(device.groups(p), [(1, group(1 + (TURNS as u32 - 1) % 8))]);
+}
+
+#[test]
+fn what_a_block_does_with_a_register_is_one_step_for_other_threads() {
+    let program: Program = "
+frame 16 persistent 16 {}
+errors (NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout, ParserInvalidArgument)
+register tickets size 1 width 32
+register read_only size 1 width 32
+function main {
+b0:
+    %0:32 = register_read tickets, 0
+    register_write tickets, 0, %0
+    %1:32 = register_read read_only, 0
+    return
+}
+blocks main main main main main main
+"
+    .parse()
+    .unwrap();
+    let tickets = RegisterId::new(0);
+    assert_eq!(registers_written_by_packets(&program), [tickets]);
+    let device = device(program);
+    device.serve_threads();
+    let run = || {
+        let mut context = Context::new(&device, 0);
+        for turn in 0..TURNS * 10 {
+            context.start(turn);
+            let ticket = context.register_read(tickets, 0);
+            // Others would have their chance now.
+            thread::yield_now();
+            context.register_write(tickets, 0, ticket + 1);
+            context.end_turn();
+        }
+    };
+    thread::scope(|scope| [(); 2].map(|()| drop(scope.spawn(run))));
+    assert_eq!(device.register(tickets, 0), Ok(big((TURNS * 20).into())));
 }
