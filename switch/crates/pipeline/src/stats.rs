@@ -72,6 +72,27 @@ impl Stats {
         self.drops[reason as usize]
     }
 
+    /// Adds what another thread counted.
+    pub fn add(&mut self, other: &Self) {
+        for (port, theirs) in &other.ports {
+            let ours = self.ports.entry(*port).or_default();
+            ours.received_packets += theirs.received_packets;
+            ours.received_bytes += theirs.received_bytes;
+            ours.sent_packets += theirs.sent_packets;
+            ours.sent_bytes += theirs.sent_bytes;
+        }
+        self.drops.iter_mut().zip(&other.drops).for_each(|(ours, theirs)| *ours += theirs);
+        self.parser_errors += other.parser_errors;
+        self.clones += other.clones;
+        self.resubmitted += other.resubmitted;
+        self.recirculated += other.recirculated;
+    }
+
+    /// Packets received, by all ports.
+    pub fn received_packets(&self) -> u64 {
+        self.ports.values().map(|port| port.received_packets).sum()
+    }
+
     pub(crate) fn drop_packet(&mut self, reason: DropReason) {
         self.drops[reason as usize] += 1;
     }

@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::device::{Device, bind, packet_statistics, promiscuous, raw_socket, set_option};
+use crate::device::{Device, bind, get_option, packet_statistics, promiscuous, raw_socket, set_option};
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete, segment};
 use crate::{Carrier, Lost, Port};
@@ -53,6 +53,23 @@ struct Whole {
 }
 
 impl Interface {
+    /// So many ends of the interface: each sees some of the flows that come in, and sees these alone.
+    pub fn open_ends(name: &str, count: usize) -> io::Result<Vec<Self>> {
+        let mut ends = (0..count).map(|_| Self::open(name)).collect::<io::Result<Vec<_>>>()?;
+        if let [first, others @ ..] = &ends[..]
+            && !others.is_empty()
+        {
+            let group = start_fanout(&first.ring.socket)?;
+            others.iter().try_for_each(|end| join_fanout(&end.ring.socket, group))?;
+            // Until now each saw all frames. They came while the port was not open yet, and are nobody's.
+            for end in &mut ends {
+                end.receive(usize::MAX, &mut |_| {})?;
+                end.lost = Lost::default();
+            }
+        }
+        Ok(ends)
+    }
+
     /// Takes part in the interface's traffic, in promiscuous mode (which needs CAP_NET_RAW).
     pub fn open(name: &str) -> io::Result<Self> {
         let device = Device::open(name)?;
@@ -129,6 +146,19 @@ fn sending_socket() -> io::Result<OwnedFd> {
     // Without the right to exceed the system's limit, sending goes in smaller batches.
     let _ = set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER);
     Ok(socket)
+}
+
+/// Has a bound socket share its frames with those that join it, by flow: PACKET_FANOUT_HASH takes both directions of one as
+/// one flow, and the fragments of a datagram.
+fn start_fanout(socket: &OwnedFd) -> io::Result<u32> {
+    let unique = libc::PACKET_FANOUT_HASH | libc::PACKET_FANOUT_FLAG_UNIQUEID;
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &(unique << 16))?;
+    // The group's number, and how it shares out above it.
+    Ok(get_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, 0u32)? & 0xffff)
+}
+
+fn join_fanout(socket: &OwnedFd, group: u32) -> io::Result<()> {
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &(libc::PACKET_FANOUT_HASH << 16 | group))
 }
 
 fn address(device: &Device, protocol: u16) -> libc::sockaddr_ll {

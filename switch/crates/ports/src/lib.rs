@@ -7,6 +7,7 @@
 
 mod carrier;
 mod device;
+pub mod flow;
 pub mod impair;
 pub mod interface;
 pub mod linux_end;
@@ -23,7 +24,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 pub use carrier::{Carrier, ShownCarrier};
-pub use spec::{PortSpec, open};
+pub use flow::Flows;
+pub use spec::{PortSpec, open, open_ends};
 
 /// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
 pub const MAX_FRAME: usize = 16 * 1024;

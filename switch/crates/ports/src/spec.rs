@@ -18,6 +18,7 @@ use std::str::FromStr;
 
 use crate::Port;
 use crate::impair::{Impaired, Impairment};
+use crate::interface::Interface;
 use crate::linux_end::LinuxEnd;
 use crate::pcap::PcapPort;
 use crate::wire::Wire;
@@ -153,17 +154,30 @@ impl PortSpec {
 
 /// Opens the port. `seed` decides which frames a lossy link loses.
 pub fn open(spec: &PortSpec, seed: u64) -> io::Result<Box<dyn Port>> {
-    let port: Box<dyn Port> = match &spec.device {
-        Device::Interface(name) => Box::new(crate::interface::Interface::open(name)?),
-        Device::Xdp(name) => Box::new(crate::xdp::Xdp::open(name)?),
-        Device::Tap(name, end) => Box::new(end.open(name)?),
-        Device::Wire(path) => Box::new(Wire::new(path)?),
-        Device::Pcap { input, output } => Box::new(PcapPort::new(input.as_deref(), output.as_deref())?),
+    open_ends(spec, 1, seed).map(|mut ends| ends.remove(0))
+}
+
+/// Opens the port for so many threads. An interface has an end for each, among which the kernel shares out the flows that
+/// come in; every other device has one.
+pub fn open_ends(spec: &PortSpec, threads: usize, seed: u64) -> io::Result<Vec<Box<dyn Port>>> {
+    let ends: Vec<Box<dyn Port>> = match &spec.device {
+        Device::Interface(name) => {
+            Interface::open_ends(name, threads)?.into_iter().map(|end| Box::new(end) as Box<dyn Port>).collect()
+        }
+        Device::Xdp(name) => vec![Box::new(crate::xdp::Xdp::open(name)?)],
+        Device::Tap(name, end) => vec![Box::new(end.open(name)?)],
+        Device::Wire(path) => vec![Box::new(Wire::new(path)?)],
+        Device::Pcap { input, output } => vec![Box::new(PcapPort::new(input.as_deref(), output.as_deref())?)],
     };
     if spec.impairment == Impairment::default() {
-        return Ok(port);
+        return Ok(ends);
     }
-    Ok(Box::new(Impaired::new(port, spec.impairment, seed)))
+    let seeds = (0..).map(|end| seed.wrapping_add(end));
+    Ok(ends
+        .into_iter()
+        .zip(seeds)
+        .map(|(end, seed)| Box::new(Impaired::new(end, spec.impairment, seed)) as _)
+        .collect())
 }
 
 #[cfg(test)]

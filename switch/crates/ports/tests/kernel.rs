@@ -389,3 +389,35 @@ fn a_tap_device_may_stay_and_be_in_another_namespace() {
     let gone = open(&here, &device).err().map(|error| error.to_string());
     assert_eq!(gone, Some(format!("there is no network namespace '{name}'; make it by `ip netns add {name}`")));
 }
+
+#[test]
+fn ends_of_an_interface_share_flows_out_and_keep_their_order() {
+    let Some(namespace) = pair() else { return };
+    let spec: PortSpec = "1@east".parse().unwrap();
+    let mut ends = namespace.enter(|| ports::open_ends(&spec, 2, 0)).unwrap().unwrap();
+    let mut sender = open(&namespace, "west").unwrap();
+    let (flows, rounds) = (50u8, 20u8);
+    for round in 0..rounds {
+        for flow in 0..flows {
+            let mut frame = vec![2; 12];
+            // UDP in IPv6, from a port for each flow.
+            frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 10, 17, 64]);
+            frame.extend([[1; 16], [2; 16]].concat());
+            frame.extend([16, flow, 0, 9, 0, 10, 0, 0, flow, round]);
+            assert!(sender.send(&frame, 0).unwrap());
+        }
+        sender.flush(0).unwrap();
+    }
+    let received: Vec<Vec<Vec<u8>>> = ends.iter_mut().map(|end| receive(&mut **end, 10_000)).collect();
+    let mut expected: Vec<(u8, Vec<u8>)> = vec![];
+    for frames in &received {
+        assert!(!frames.is_empty(), "each end has flows");
+        for flow in 0..flows {
+            let of_flow = frames.iter().filter(|frame| frame[62] == flow).map(|frame| frame[63]);
+            expected.extend(Some((flow, of_flow.collect::<Vec<u8>>())).filter(|(_, rounds)| !rounds.is_empty()));
+        }
+    }
+    expected.sort();
+    let all: Vec<u8> = (0..rounds).collect();
+    assert_eq!(expected, (0..flows).map(|flow| (flow, all.clone())).collect::<Vec<_>>());
+}
