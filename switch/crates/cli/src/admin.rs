@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::carriers::Shown;
-use crate::forward::Handle;
+use crate::handle::Handle;
 use crate::metrics;
 
 const LONGEST_ANSWER: Duration = Duration::from_secs(5);

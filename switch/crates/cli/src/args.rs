@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use compiler::Options;
@@ -53,6 +54,10 @@ pub struct Run {
     /// ?namespace=NAME&mac=02:00:00:00:00:01&mtu=1500&carrier=PORT,PORT&persist=yes
     #[arg(short, long = "interface", value_name = "PORT")]
     pub interface: Vec<PortSpec>,
+    /// Threads that forward; each flow stays with one. Interfaces share flows out by the kernel (PACKET_FANOUT), other devices
+    /// by the first thread. Packets that use registers which packets write take turns
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads())]
+    pub threads: usize,
     /// Number by which controllers name this switch; `switch.device_id` of the controller has the same default
     #[arg(long, default_value_t = 1)]
     pub device_id: u64,
@@ -120,6 +125,11 @@ pub struct Run {
     pub log_json: bool,
     #[command(flatten)]
     pub source: Source,
+}
+
+/// Each has 16 MiB of rings for each interface, so that more than 64 are a mistake.
+fn threads() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(1..=64).map(|threads| threads as usize)
 }
 
 /// How the source is read.

@@ -16,7 +16,7 @@ use ports::{Carrier, ShownCarrier};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::forward::Handle;
+use crate::handle::Handle;
 use crate::outputs::OpenPort;
 
 const PERIOD: Duration = Duration::from_millis(10);

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use proto::p4::config::v1::P4Info;
 
 use crate::args::{Check, Compile, Source};
+use crate::target::take_turns;
 
 pub fn check(args: &Check) -> Result<ExitCode> {
     let options = args.source.options();
@@ -23,8 +24,9 @@ pub fn check(args: &Check) -> Result<ExitCode> {
         }
     } else {
         eprint!("{}", diagnostics.render(sources, false));
-        if good {
+        if let Ok(compiled) = &result {
             println!("{}: no errors", args.program.display());
+            take_turns(&compiled.program).iter().for_each(|note| println!("{note}"));
         }
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -6,6 +6,8 @@ mod carriers;
 mod check;
 mod clock;
 mod forward;
+mod handle;
+mod handoff;
 mod manual;
 mod metrics;
 mod outputs;

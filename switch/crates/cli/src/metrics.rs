@@ -11,7 +11,7 @@ use pipeline::DropReason;
 use service::{Hub, Refused};
 use tracing::{info, warn};
 
-use crate::forward::{Counters, Handle};
+use crate::handle::{Counters, Handle};
 
 /// Answers `/metrics` until it is aborted.
 pub async fn serve(listener: Listener, handle: Arc<Handle>, hub: Arc<Hub>) {
@@ -58,6 +58,9 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
     family("sent_packets_total", "counter", "Packets sent.", per_port(|port| port.sent_packets));
     family("sent_bytes_total", "counter", "Bytes sent.", per_port(|port| port.sent_bytes));
     let label = |port: u32| format!("{{port=\"{port}\"}}");
+    let threads =
+        counters.threads.iter().enumerate().map(|(thread, count)| (format!("{{thread=\"{thread}\"}}"), *count));
+    family("thread_packets_total", "counter", "Packets that a thread of --threads ran.", threads.collect());
     let depths = counters.ports.iter().map(|(port, depth, _)| (label(*port), *depth as u64)).collect();
     family("queue_packets", "gauge", "Packets waiting for the port.", depths);
     let links = counters.ports.iter().map(|(port, _, up)| (label(*port), u64::from(*up))).collect();
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_sample_has_a_type_and_a_value() {
-        let mut counters = Counters { ports: vec![(1, 3, true)], ..Counters::default() };
+        let mut counters = Counters { ports: vec![(1, 3, true)], threads: vec![4, 1], ..Counters::default() };
         counters.stats.ports.insert(1, pipeline::PortStats { received_packets: 5, ..Default::default() });
         counters.lost.ports = vec![
             (1, ports::Lost { too_long: 3, ..Default::default() }),
@@ -117,6 +120,7 @@ mod tests {
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"too_long\"} 4\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"overrun\"} 1\n"));
         assert!(text.contains("wayname_switch_received_packets_total{port=\"1\"} 5\n"));
+        assert!(text.contains("wayname_switch_thread_packets_total{thread=\"1\"} 1\n"));
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));
         assert!(text.contains("wayname_switch_state_failures_total 7\n"));

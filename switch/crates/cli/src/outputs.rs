@@ -1,9 +1,9 @@
 //! The ports of a running switch, and where what leaves the program goes.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use ir::DigestId;
@@ -13,16 +13,23 @@ use ports::pcap::Writer;
 use ports::{Port, PortSpec};
 use tracing::{error, info, warn};
 
-/// What the forwarding thread tells the service.
+use crate::handoff::{Elsewhere, Frames, Inbox};
+
+/// What the forwarding threads tell the service.
 pub enum Uplink {
     PacketIn(Vec<u8>),
     Digest { digest: DigestId, values: Vec<BigUint> },
 }
 
+/// A port as one forwarding thread has it.
 pub struct OpenPort {
     pub number: u32,
     pub port: Box<dyn Port>,
     pub up: bool,
+    /// Whether this thread follows the link: the first one.
+    leads: bool,
+    /// Whether all frames come to this thread, and it hands those of other threads' flows over.
+    pub steers: bool,
     /// Whether its link is up, as the port itself says, or as [`crate::carriers`] sees it where that is sooner.
     pub link: Arc<AtomicBool>,
     pub is_watched: bool,
@@ -33,7 +40,7 @@ pub struct OpenPort {
     lost: ports::Lost,
     /// What it had no room for, or failed to send.
     refused: u64,
-    captures: Option<Captures>,
+    captures: Option<Arc<Mutex<Captures>>>,
     /// The ports whose links its carrier stands for.
     pub carrier_of: Vec<u32>,
 }
@@ -45,8 +52,15 @@ struct Captures {
 }
 
 impl OpenPort {
-    pub fn open(spec: &PortSpec, captures: Option<&Path>, seed: u64) -> Result<Self> {
-        let port = ports::open(spec, seed).map_err(|error| match error.kind() {
+    /// Opens the port, whose place among all ports is `index`: an end for each thread that has an inbox.
+    pub fn open(
+        spec: &PortSpec,
+        index: usize,
+        captures: Option<&Path>,
+        seed: u64,
+        inboxes: &[Inbox],
+    ) -> Result<Vec<Self>> {
+        let opened = ports::open_ends(spec, inboxes.len(), seed).map_err(|error| match error.kind() {
             std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
                 "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
                 spec.port,
@@ -55,19 +69,30 @@ impl OpenPort {
             _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
         })?;
         let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
-        Ok(Self {
-            number: spec.port,
-            port,
-            up: true,
-            link: Arc::new(AtomicBool::new(true)),
-            is_watched: false,
-            cut: Arc::default(),
-            name: spec.device.to_string(),
-            lost: ports::Lost::default(),
-            refused: 0,
-            captures,
-            carrier_of: spec.carrier().to_vec(),
-        })
+        let captures = captures.map(|captures| Arc::new(Mutex::new(captures)));
+        let cut: Arc<AtomicBool> = Arc::default();
+        let is_shared_out = opened.len() == inboxes.len();
+        let mut opened = opened.into_iter();
+        let end = |thread| {
+            let own = opened.next();
+            Self {
+                number: spec.port,
+                up: true,
+                leads: thread == 0,
+                steers: thread == 0 && !is_shared_out,
+                link: Arc::new(AtomicBool::new(true)),
+                is_watched: false,
+                cut: cut.clone(),
+                name: spec.device.to_string(),
+                lost: ports::Lost::default(),
+                refused: 0,
+                // What is handed to the first thread is captured there.
+                captures: captures.clone().filter(|_| own.is_some()),
+                port: own.unwrap_or_else(|| Box::new(Elsewhere::new(index, inboxes[0].clone()))),
+                carrier_of: if thread == 0 { spec.carrier().to_vec() } else { vec![] },
+            }
+        };
+        Ok((0..inboxes.len()).map(end).collect())
     }
 
     /// Takes waiting frames; those of a cut link are gone.
@@ -76,6 +101,21 @@ impl OpenPort {
             return self.port.receive(max, &mut |_| {});
         }
         self.port.receive(max, take)
+    }
+
+    /// Sends a frame, or counts that there was no room for it; those of a cut link are gone.
+    fn send(&mut self, frame: &[u8], at: u64) {
+        if self.cut.load(Ordering::Relaxed) {
+            return;
+        }
+        match self.port.send(frame, at) {
+            Ok(true) => self.capture_sent(frame, at),
+            Ok(false) => self.refused += 1,
+            Err(error) => {
+                warn!(port = self.number, "sending failed: {error}");
+                self.refused += 1;
+            }
+        }
     }
 
     /// Whether the link is up now.
@@ -90,7 +130,7 @@ impl OpenPort {
     /// Notes whether the link is up; true when that changed.
     pub fn link_changed(&mut self) -> bool {
         let up = self.is_up();
-        if up == self.up {
+        if !self.leads || up == self.up {
             return false;
         }
         self.up = up;
@@ -127,31 +167,24 @@ impl OpenPort {
     }
 
     pub fn capture_received(&mut self, frame: &[u8], at: u64) {
-        if let Some(captures) = &mut self.captures
-            && let Err(error) = captures.received.write(frame, at)
-        {
-            self.stop_capture(&error);
-        }
+        self.capture(|captures| captures.received.write(frame, at));
     }
 
     fn capture_sent(&mut self, frame: &[u8], at: u64) {
-        if let Some(captures) = &mut self.captures
-            && let Err(error) = captures.sent.write(frame, at)
-        {
-            self.stop_capture(&error);
-        }
-    }
-
-    fn stop_capture(&mut self, error: &std::io::Error) {
-        error!(port = self.number, "capture stopped: {error}");
-        self.captures = None;
+        self.capture(|captures| captures.sent.write(frame, at));
     }
 
     fn flush_captures(&mut self) {
-        if let Some(captures) = &mut self.captures
-            && let Err(error) = captures.received.flush().and_then(|()| captures.sent.flush())
-        {
-            self.stop_capture(&error);
+        self.capture(|captures| captures.received.flush().and_then(|()| captures.sent.flush()));
+    }
+
+    /// Does something to the capture files, if there are any; no more is captured once it fails.
+    fn capture(&mut self, write: impl FnOnce(&mut Captures) -> std::io::Result<()>) {
+        let Some(captures) = &self.captures else { return };
+        let written = write(&mut captures.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Err(error) = written {
+            error!(port = self.number, "capture stopped: {error}");
+            self.captures = None;
         }
     }
 }
@@ -167,7 +200,7 @@ impl Captures {
     }
 }
 
-/// All ports, and the way to the service.
+/// All ports as one thread has them, and the way to the service.
 pub struct Outputs {
     pub ports: Vec<OpenPort>,
     /// Index into `ports` by number.
@@ -188,6 +221,25 @@ pub struct Lost {
     pub ports: Vec<(u32, ports::Lost)>,
 }
 
+impl Lost {
+    /// Adds what another thread lost.
+    pub fn add(&mut self, other: &Self) {
+        self.no_port += other.no_port;
+        self.uplink += other.uplink;
+        for (number, theirs) in &other.ports {
+            match self.ports.iter_mut().find(|(known, _)| known == number) {
+                Some((_, ours)) => {
+                    ours.too_long += theirs.too_long;
+                    ours.offload += theirs.offload;
+                    ours.overrun += theirs.overrun;
+                    ours.refused += theirs.refused;
+                }
+                None => self.ports.push((*number, *theirs)),
+            }
+        }
+    }
+}
+
 impl Outputs {
     pub fn new(ports: Vec<OpenPort>, cpu_port: u32, uplink: SyncSender<Uplink>) -> Self {
         let highest = ports.iter().map(|port| port.number as usize + 1).max().unwrap_or(0);
@@ -200,6 +252,13 @@ impl Outputs {
 
     fn index(&self, port: u32) -> Option<usize> {
         self.by_number.get(port as usize).copied().flatten()
+    }
+
+    /// Sends what another thread handed over.
+    pub fn send_handed(&mut self, frames: &Frames) {
+        for (frame, at) in frames.iter() {
+            self.ports[frames.port].send(frame, at);
+        }
     }
 
     /// Puts everything that was sent onto the links.
@@ -261,18 +320,7 @@ impl Sink for Outputs {
             self.lost.no_port += 1;
             return;
         };
-        let open = &mut self.ports[index];
-        if open.cut.load(Ordering::Relaxed) {
-            return;
-        }
-        match open.port.send(bytes, at) {
-            Ok(true) => open.capture_sent(bytes, at),
-            Ok(false) => open.refused += 1,
-            Err(error) => {
-                warn!(port, "sending failed: {error}");
-                open.refused += 1;
-            }
-        }
+        self.ports[index].send(bytes, at);
     }
 
     fn message(&mut self, message: Message) {

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use control::Checks;
 use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
+use ports::PortSpec;
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
 use service::{Clients, Hub, StateFile, Tls};
@@ -26,7 +27,9 @@ use crate::args::Run;
 use crate::carriers::Carriers;
 use crate::check::program_text;
 use crate::clock::Clock;
-use crate::forward::{Forwarder, Handle};
+use crate::forward::{Common, Forwarder};
+use crate::handle::Handle;
+use crate::handoff::{Inbox, inboxes};
 use crate::metrics;
 use crate::outputs::{OpenPort, Outputs, Uplink};
 use crate::seldom::Seldom;
@@ -67,19 +70,17 @@ async fn serve(args: Run) -> Result<()> {
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
     let mut random = Random::new(seed(args.seed)?);
-    let mut traffic = Traffic::default();
-    let mut ports = open_ports(&args, &mut traffic, &mut random)?;
-    let carriers = Carriers::of(&mut ports)?;
+    let (inboxes, handed): (Vec<_>, Vec<_>) = inboxes(args.threads)?.into_iter().unzip();
+    let mut ports = open_ports(&args, &mut random, &inboxes)?;
+    let carriers = Carriers::of(&mut ports[0])?;
     let shown = carriers.shown();
+    let (handle, packets) = Handle::new(&ports[0], inboxes.iter().map(|inbox| inbox.wake.clone()));
     let state = args.state.as_deref().map(|path| StateFile::open(path, args.device_id)).transpose();
     let state = state.map_err(|error| anyhow::anyhow!("--state {error}"))?;
     let clock = Clock::start(state.as_ref().and_then(|(_, state)| state.epoch));
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
-    let outputs = Outputs::new(ports, args.cpu_port, uplink);
     let watches = Arc::new(Watches::default());
-    let (forwarder, handle) =
-        Forwarder::new(switch.clone(), watches.clone(), clock, outputs, traffic, args.cpu_port, random)?;
     let own = [args.cpu_port, pipeline::PSA_PORT_CPU, pipeline::PSA_PORT_RECIRCULATE];
     let target = Target {
         switch: switch.clone(),
@@ -88,17 +89,30 @@ async fn serve(args: Run) -> Result<()> {
         checks: Checks { restrictions: args.check_restrictions, references: args.check_references },
         backend: args.backend.into(),
         ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain(own).collect()),
-        watches,
+        threads: args.threads,
+        watches: watches.clone(),
     };
     let hub = Hub::new(args.device_id, Arc::new(target), clients);
     let restored = state.is_some_and(|(file, state)| hub.restore(file, state));
     if let Some(config) = config.filter(|_| !restored) {
         hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
     }
-    let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
-    let following = follow_tables(switch, handle.clone())?;
-    let telling = spawn_uplink(hub.clone(), messages)?;
-    let watching = carriers.watch(handle.clone())?;
+    let cpu_port = args.cpu_port;
+    let common = Common { switch: switch.clone(), watches, clock, cpu_port, handle: handle.clone(), inboxes };
+    let mut packets = Some(packets);
+    let mut threads = vec![];
+    for (seat, (ports, handed)) in ports.into_iter().zip(handed).enumerate() {
+        let outputs = Outputs::new(ports, cpu_port, uplink.clone());
+        let (common, traffic) = (common.clone(), traffic(&args.interface));
+        let forwarder = Forwarder::new(common, seat, outputs, traffic, random.fork(), packets.take(), handed);
+        let name = if seat == 0 { "forward".into() } else { format!("forward-{seat}") };
+        threads.push(std::thread::Builder::new().name(name).spawn(move || forwarder.run())?);
+    }
+    // Those who hold it end with the threads, and the messages with them.
+    drop(uplink);
+    threads.push(follow_tables(switch, handle.clone())?);
+    threads.push(spawn_uplink(hub.clone(), messages)?);
+    threads.push(carriers.watch(handle.clone())?);
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
     let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
     // The listeners are open: who connects from now on is answered.
@@ -113,12 +127,12 @@ async fn serve(args: Run) -> Result<()> {
         // It is gone only now, and its socket's file with it; that it was aborted is no news.
         let _ = server.await;
     }
-    stop_forwarding(&handle, [forwarding, following, telling, watching])?;
+    stop_forwarding(&handle, threads)?;
     served.context("P4Runtime")
 }
 
-/// Ends the forwarding thread, and with it those that compile for it, read its messages and watch carriers.
-fn stop_forwarding(handle: &Handle, threads: [std::thread::JoinHandle<()>; 4]) -> Result<()> {
+/// Ends the forwarding threads, and with them those that compile for them, read their messages and watch carriers.
+fn stop_forwarding(handle: &Handle, threads: Vec<std::thread::JoinHandle<()>>) -> Result<()> {
     handle.stop();
     for thread in threads {
         if thread.join().is_err() {
@@ -167,20 +181,33 @@ fn seed(number: Option<u64>) -> Result<Seed> {
     Ok(number.into())
 }
 
-fn open_ports(args: &Run, traffic: &mut Traffic, random: &mut Random) -> Result<Vec<OpenPort>> {
+/// The queues of a forwarding thread.
+fn traffic(ports: &[PortSpec]) -> Traffic {
+    let mut traffic = Traffic::default();
+    for spec in ports {
+        let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
+        shape.packets = spec.queue.unwrap_or(shape.packets);
+        traffic.set_shape(spec.port, shape);
+    }
+    traffic
+}
+
+/// By thread, its ends of all ports.
+fn open_ports(args: &Run, random: &mut Random, inboxes: &[Inbox]) -> Result<Vec<Vec<OpenPort>>> {
     let mut numbers = BTreeSet::new();
-    let mut ports = vec![];
-    for spec in &args.interface {
+    let mut ports: Vec<Vec<OpenPort>> = inboxes.iter().map(|_| vec![]).collect();
+    for (index, spec) in args.interface.iter().enumerate() {
         if !numbers.insert(spec.port) {
             bail!("port {} is given twice; each number stands for one device", spec.port);
         }
         if args.cpu_port == spec.port {
             bail!("port {} is the CPU port (--cpu-port) and a device too; give one another number", spec.port);
         }
-        let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
-        shape.packets = spec.queue.unwrap_or(shape.packets);
-        traffic.set_shape(spec.port, shape);
-        ports.push(OpenPort::open(spec, args.pcap.as_deref(), random.next())?);
+        if spec.rate.is_some() && inboxes.len() > 1 {
+            bail!("port {} has a rate, which one queue of one thread keeps: leave out rate= or --threads", spec.port);
+        }
+        let ends = OpenPort::open(spec, index, args.pcap.as_deref(), random.next(), inboxes)?;
+        ports.iter_mut().zip(ends).for_each(|(ports, end)| ports.push(end));
         info!(port = spec.port, "is {}", spec.device);
     }
     let mut wrong = args

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tracing::warn;
 
-use crate::forward::Handle;
+use crate::handle::Handle;
 
 /// Where the service manager listens.
 pub struct ServiceManager {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use pipeline::{LOOK, Specialiser, Switch};
 use tracing::{debug, warn};
 
-use crate::forward::Handle;
+use crate::handle::Handle;
 
 /// Looks at the tables again and again until the switch stops.
 pub fn follow_tables(switch: Arc<Switch>, handle: Arc<Handle>) -> Result<JoinHandle<()>> {

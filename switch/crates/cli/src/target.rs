@@ -11,7 +11,7 @@ use trace::{Request, Watch, Watches};
 use tracing::info;
 
 use crate::clock::Clock;
-use crate::forward::Handle;
+use crate::handle::Handle;
 
 pub struct Target {
     pub switch: Arc<Switch>,
@@ -21,12 +21,20 @@ pub struct Target {
     pub backend: BackendKind,
     /// Numbers of all ports, the CPU port among them.
     pub ports: Arc<BTreeSet<u32>>,
+    /// That forward.
+    pub threads: usize,
     pub watches: Arc<Watches>,
 }
 
 impl service::Target for Target {
     fn load(&self, text: &str) -> Result<Arc<dyn service::Program>, String> {
         let program = loader::load(text, self.backend)?;
+        if self.threads > 1 {
+            program.loaded.device.serve_threads();
+            if let Some(note) = take_turns(&program.loaded.program) {
+                info!("{note}");
+            }
+        }
         Ok(Arc::new(Program {
             program,
             switch: self.switch.clone(),
@@ -59,6 +67,14 @@ impl service::Target for Target {
     fn since_epoch(&self) -> u64 {
         self.clock.since_epoch()
     }
+}
+
+/// What several threads cannot do side by side, for people; none if there is nothing.
+pub fn take_turns(program: &ir::Program) -> Option<String> {
+    let registers = runtime::registers_written_by_packets(program);
+    let names: Vec<&str> = registers.iter().map(|register| program.registers[*register].name.as_str()).collect();
+    (!names.is_empty())
+        .then(|| format!("with --threads, packets that use these registers take turns: {}", names.join(", ")))
 }
 
 /// A program that this switch compiled.

@@ -1,0 +1,167 @@
+//! What others hold of the forwarding threads.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pipeline::Stats;
+
+use crate::outputs::{Lost, OpenPort};
+
+/// Packets from controllers that may wait.
+const PACKETS_OUT: usize = 1024;
+
+/// The counters as last published.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    pub stats: Stats,
+    pub lost: Lost,
+    /// Packets waiting, and whether the link is up, by port.
+    pub ports: Vec<(u32, usize, bool)>,
+    /// Packets that each thread ran.
+    pub threads: Vec<u64>,
+}
+
+pub struct Handle {
+    packets: SyncSender<Vec<u8>>,
+    stop: AtomicBool,
+    seats: Vec<Seat>,
+    /// Whether each port's link is cut.
+    cuts: Vec<(u32, Arc<AtomicBool>)>,
+    /// Whether a carrier came or went since the first thread kept house.
+    carriers_changed: AtomicBool,
+}
+
+/// One thread's part.
+struct Seat {
+    wake: Arc<OwnedFd>,
+    /// How often the thread kept house.
+    turns: AtomicU64,
+    counters: Mutex<Counters>,
+}
+
+impl Handle {
+    /// For threads that are woken by these, and the packets of controllers, for the first of them.
+    pub fn new(ports: &[OpenPort], wakes: impl Iterator<Item = Arc<OwnedFd>>) -> (Arc<Self>, Receiver<Vec<u8>>) {
+        let (sender, packets) = sync_channel(PACKETS_OUT);
+        let seats = wakes.map(|wake| Seat { wake, turns: AtomicU64::new(0), counters: Mutex::default() }).collect();
+        let handle = Self {
+            packets: sender,
+            stop: AtomicBool::new(false),
+            seats,
+            cuts: ports.iter().map(|open| (open.number, open.cut.clone())).collect(),
+            carriers_changed: AtomicBool::new(false),
+        };
+        (Arc::new(handle), packets)
+    }
+
+    /// Hands a packet to the program by the CPU port.
+    pub fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
+        match self.packets.try_send(packet) {
+            Ok(()) => {
+                self.wake();
+                Ok(())
+            }
+            Err(TrySendError::Full(_)) => Err(format!("{PACKETS_OUT} packets of controllers wait already")),
+            Err(TrySendError::Disconnected(_)) => Err("the switch stops".into()),
+        }
+    }
+
+    /// Makes the threads look again at everything.
+    pub fn wake(&self) {
+        self.seats.iter().for_each(|seat| wake(&seat.wake));
+    }
+
+    /// Has the first thread look at the links now.
+    pub fn carriers_changed(&self) {
+        self.carriers_changed.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether there is a change that the first thread has not looked at; it looks now.
+    pub fn take_carriers_changed(&self) -> bool {
+        self.carriers_changed.load(Ordering::Relaxed) && self.carriers_changed.swap(false, Ordering::Acquire)
+    }
+
+    pub fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Cuts a port's link or mends it; false if there is no such port.
+    pub fn cut(&self, port: u32, cut: bool) -> bool {
+        let link = self.cuts.iter().find(|(number, _)| *number == port);
+        link.inspect(|(_, link)| link.store(cut, Ordering::Relaxed)).is_some()
+    }
+
+    /// Grows at least twenty times a second while all threads forward, or wait for packets.
+    pub fn turns(&self) -> u64 {
+        self.seats.iter().map(|seat| seat.turns.load(Ordering::Relaxed)).min().unwrap_or(0)
+    }
+
+    /// A thread kept house, and counted so much by itself.
+    pub fn publish(&self, seat: usize, counters: Counters) {
+        let seat = &self.seats[seat];
+        seat.turns.fetch_add(1, Ordering::Relaxed);
+        *seat.counters.lock().unwrap_or_else(PoisonError::into_inner) = counters;
+    }
+
+    /// Those of all threads together.
+    pub fn counters(&self) -> Counters {
+        let mut sum = Counters::default();
+        for seat in &self.seats {
+            sum.add(&seat.counters.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        sum
+    }
+}
+
+impl Counters {
+    /// The links are those that the first one saw.
+    fn add(&mut self, other: &Self) {
+        self.stats.add(&other.stats);
+        self.lost.add(&other.lost);
+        self.threads.extend(&other.threads);
+        for (number, depth, up) in &other.ports {
+            match self.ports.iter_mut().find(|(known, ..)| known == number) {
+                Some((_, sum, _)) => *sum += depth,
+                None => self.ports.push((*number, *depth, *up)),
+            }
+        }
+    }
+}
+
+/// Ends a thread's sleep, or the next one that it begins.
+pub fn wake(fd: &OwnedFd) {
+    // Full means that it was woken and has not looked yet.
+    let _ = rustix::io::write(fd, &1u64.to_ne_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_counted_adds_up() {
+        let counted = |depth, up, packets| Counters {
+            ports: vec![(1, depth, up), (2, 0, up)],
+            threads: vec![packets],
+            lost: Lost {
+                no_port: 1,
+                ports: vec![(2, ports::Lost { overrun: 3, ..Default::default() })],
+                ..Lost::default()
+            },
+            ..Counters::default()
+        };
+        let mut sum = Counters::default();
+        sum.add(&counted(5, true, 7));
+        sum.add(&counted(2, false, 8));
+        assert_eq!((sum.ports, sum.threads), (vec![(1, 7, true), (2, 0, true)], vec![7, 8]));
+        assert_eq!((sum.lost.no_port, sum.lost.ports[0].1.overrun), (2, 6));
+    }
+}
