@@ -82,9 +82,23 @@ pub fn run(loaded: &Loaded, script: &[Line]) -> Result<Outcome, String> {
 }
 
 /// The same, with the packet of a line traced.
-pub fn run_traced(loaded: &Loaded, script: &[Line], mut traced: Option<(usize, Recorder)>) -> Result<Outcome, String> {
-    let mut traffic = Traffic::default();
-    let mut engine = Engine::new(loaded, &mut traffic, 1);
+pub fn run_traced(loaded: &Loaded, script: &[Line], traced: Option<(usize, Recorder)>) -> Result<Outcome, String> {
+    run_by(loaded, script, 1, traced)
+}
+
+/// The same, with packets run by so many engines in turn, as threads that share the program would.
+pub fn run_in_turn(loaded: &Loaded, script: &[Line], engines: usize) -> Result<Outcome, String> {
+    run_by(loaded, script, engines, None)
+}
+
+fn run_by(
+    loaded: &Loaded,
+    script: &[Line],
+    engines: usize,
+    mut traced: Option<(usize, Recorder)>,
+) -> Result<Outcome, String> {
+    let mut traffic: Vec<Traffic> = (0..engines).map(|_| Traffic::default()).collect();
+    let mut engines: Vec<_> = traffic.iter_mut().map(|traffic| Engine::new(loaded, traffic, 1)).collect();
     let mut outputs = Outputs::default();
     let mut expected: BTreeMap<u32, Vec<Wanted<'_>>> = BTreeMap::new();
     let mut nodes = Nodes::default();
@@ -94,10 +108,12 @@ pub fn run_traced(loaded: &Loaded, script: &[Line], mut traced: Option<(usize, R
         match &line.command {
             Command::Packet { port, bytes } => {
                 outputs.packet = line.number;
+                let engine = &mut engines[0];
                 if let Some((_, recorder)) = traced.take_if(|(number, _)| *number == line.number) {
                     engine.trace_next(recorder);
                 }
                 engine.receive(*port, bytes, now, &mut outputs);
+                engines.rotate_left(1);
                 now += STEP;
             }
             Command::Expect { port, pattern } => {
@@ -105,8 +121,10 @@ pub fn run_traced(loaded: &Loaded, script: &[Line], mut traced: Option<(usize, R
                 expected.entry(*port).or_default().push(Wanted { line, packet, pattern: pattern.as_ref() });
             }
             Command::CheckCounter { counter, index, bytes, count } => {
-                engine.flush(&mut outputs);
-                engine.idle();
+                for engine in &mut engines {
+                    engine.flush(&mut outputs);
+                    engine.idle();
+                }
                 let have = counted(loaded, counter, *index, *bytes)
                     .map_err(|error| format!("line {}: {error}", line.number))?;
                 if have != *count {
@@ -118,7 +136,7 @@ pub fn run_traced(loaded: &Loaded, script: &[Line], mut traced: Option<(usize, R
             command => apply(loaded, &mut nodes, command).map_err(|error| format!("line {}: {error}", line.number))?,
         }
     }
-    engine.flush(&mut outputs);
+    engines.iter_mut().for_each(|engine| engine.flush(&mut outputs));
     failures.extend(compare(&expected, &outputs.ports));
     Ok(Outcome { failures })
 }

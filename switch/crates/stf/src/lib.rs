@@ -7,4 +7,4 @@ pub mod hostile;
 pub mod script;
 
 pub use apply::{Nodes, apply};
-pub use case::{Failure, Outcome, run, run_traced};
+pub use case::{Failure, Outcome, run, run_in_turn, run_traced};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::Parser;
 use compiler::Options;
 use pipeline::{BackendKind, Loaded};
-use stf::{hostile, script};
+use stf::{Outcome, hostile, script};
 
 #[derive(Parser)]
 #[command(about = "Run p4c's STF cases on the embedded switch")]
@@ -118,7 +118,15 @@ fn load(program: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, 
 fn run(case: &Path, program: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
     let loaded = load(program, options, kind)?;
     let text = std::fs::read_to_string(with_extension(case, "stf")).map_err(|error| error.to_string())?;
-    let outcome = stf::run(&loaded, &script::parse(&text)?)?;
+    let script = script::parse(&text)?;
+    passed(stf::run(&loaded, &script)?)?;
+    // Nothing is compiled again for it.
+    let loaded = loaded.fresh()?;
+    loaded.device.serve_threads();
+    passed(stf::run_in_turn(&loaded, &script, 2)?).map_err(|error| format!("on two threads in turn: {error}"))
+}
+
+fn passed(outcome: Outcome) -> Result<(), String> {
     match outcome.failures.first() {
         None => Ok(()),
         Some(first) => Err(format!("{first} ({} differences)", outcome.failures.len())),
