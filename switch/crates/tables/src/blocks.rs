@@ -9,17 +9,41 @@ use crate::segments::Words;
 /// Up to this many words, blocks come in steps of two; longer ones in powers of two.
 const SMALL: usize = 160;
 
+/// Room for as many blocks that wait is kept, also when fewer wait.
+const WAITING: usize = 1024;
+
+/// An arena with its writer's book.
+pub(crate) struct Arena<'a> {
+    pub words: &'a Words,
+    pub blocks: &'a mut Blocks,
+    pub epochs: &'a Epochs,
+}
+
+impl Arena<'_> {
+    /// Puts `contents` into a block no reader knows.
+    pub fn put(&mut self, contents: &[u64]) -> u32 {
+        self.blocks.put(self.words, self.epochs, contents)
+    }
+
+    /// Takes a block of `len` words back that readers can't reach any more but may still be looking at.
+    pub fn retire(&mut self, block: u32, len: usize) {
+        self.blocks.retire(self.epochs, block, len);
+    }
+}
+
 /// The writer's book of an arena of blocks. Number 0 is no block.
 #[derive(Debug)]
 pub struct Blocks {
     next: u32,
+    /// Words at the ends of segments that were too short for a block, and were never touched.
+    skipped: u32,
     free: Vec<Vec<u32>>,
     waiting: VecDeque<(u64, u32, usize)>,
 }
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self { next: 2, free: vec![Vec::new(); SMALL / 2 + 40], waiting: VecDeque::new() }
+        Self { next: 2, skipped: 0, free: vec![Vec::new(); SMALL / 2 + 40], waiting: VecDeque::new() }
     }
 }
 
@@ -50,10 +74,15 @@ impl Blocks {
                 self.waiting.pop_front();
                 self.free[class].push(block);
             }
+            if self.waiting.capacity() > WAITING && self.waiting.len() < self.waiting.capacity() / 4 {
+                self.waiting.shrink_to(self.waiting.len() * 2);
+            }
         }
         let block = self.free[class].pop().unwrap_or_else(|| {
             while arena.room(self.next) < u64::from(words) {
-                self.next = u32::try_from(u64::from(self.next) + arena.room(self.next)).expect("below 2^32 words");
+                let room = u32::try_from(arena.room(self.next)).expect("below 2^32 words");
+                self.skipped += room;
+                self.next = self.next.checked_add(room).expect("below 2^32 words");
             }
             let block = self.next;
             self.next = block.checked_add(words).expect("below 2^32 words");
@@ -73,7 +102,7 @@ impl Blocks {
 
     /// Bytes used of the arena and by the book.
     pub fn memory(&self) -> usize {
-        self.next as usize * 8
+        (self.next - self.skipped) as usize * 8
             + self.free.iter().map(|list| list.capacity() * 4).sum::<usize>()
             + self.waiting.capacity() * size_of::<(u64, u32, usize)>()
     }

@@ -18,6 +18,7 @@ mod direct;
 mod epoch;
 mod hash;
 mod key;
+mod lpm;
 mod segments;
 mod slots;
 mod table;

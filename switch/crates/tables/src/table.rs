@@ -9,9 +9,9 @@ use crate::direct::{self, DirectIndex};
 use crate::epoch::{Epochs, Reader};
 use crate::hash::HashIndex;
 use crate::key::{FieldKind, FieldSpec, Pattern, Schema, hash, load, unload};
+use crate::lpm::{LpmIndex, LpmWriter, SLOT_BITS};
 use crate::segments::Words;
 use crate::slots::Slots;
-use crate::trie::{Trie, TrieWriter};
 use crate::tuple::{TupleSpace, TupleWriter};
 
 /// What a lookup found.
@@ -42,7 +42,7 @@ impl fmt::Display for InsertError {
 
 impl std::error::Error for InsertError {}
 
-/// First word of the key in a record. Word 0 is the hash's link, or the length of a prefix in a trie; word 1 has the
+/// First word of the key in a record. Word 0 is the hash's link, or the length of a prefix in an index of prefixes; word 1 has the
 /// body, in a tuple space with the priority above it.
 const KEY: usize = 2;
 
@@ -57,10 +57,10 @@ enum Store {
     Tuples(Box<TupleSpace>),
 }
 
-/// A trie over the exact fields followed by the lpm field: an exact field is a prefix that is always whole.
+/// An index of the exact fields followed by the lpm field: an exact field is a prefix that is always whole.
 #[derive(Debug)]
 struct Lpm {
-    trie: Trie,
+    index: LpmIndex,
     /// The bytes of the lpm field if they must be moved to the end of the key.
     moved: Option<(usize, usize)>,
     /// First bit of the lpm field in the key so ordered; bits that fill its first byte are part of the prefix.
@@ -72,7 +72,7 @@ impl Lpm {
         let (at, field) = schema.placed().find(|(_, field)| field.kind == FieldKind::Lpm).expect("an lpm field");
         let end = at + field.bytes();
         let bits = 8 * schema.bytes() as u32;
-        Self { trie: Trie::new(), moved: (end < schema.bytes()).then_some((at, end)), start: bits - field.width }
+        Self { index: LpmIndex::new(), moved: (end < schema.bytes()).then_some((at, end)), start: bits - field.width }
     }
 
     fn order(&self, key: &[u8]) -> Option<Vec<u8>> {
@@ -126,7 +126,7 @@ pub struct Table {
 enum Book {
     /// The records say everything.
     Exact,
-    Lpm(TrieWriter),
+    Lpm(LpmWriter),
     Tuples(Box<TupleWriter>),
 }
 
@@ -144,8 +144,8 @@ pub struct Writer {
     book: Book,
 }
 
-/// A new table that holds at most `capacity` entries.
-pub fn table(schema: Schema, capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Table>, Writer) {
+/// A new table that holds at most `capacity` entries; of prefixes, not more than 2^26.
+pub fn table(schema: Schema, mut capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Table>, Writer) {
     let count = |kind| schema.fields.iter().filter(|field| field.kind == kind).count();
     let exact = count(FieldKind::Exact);
     let bytes = schema.bytes();
@@ -156,7 +156,8 @@ pub fn table(schema: Schema, capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Table>
         } else if exact == schema.fields.len() {
             (Store::Exact(HashIndex::new()), Book::Exact, KEY + words)
         } else if exact + 1 == schema.fields.len() && count(FieldKind::Lpm) == 1 {
-            (Store::Lpm(Lpm::new(&schema)), Book::Lpm(TrieWriter::default()), KEY + words)
+            capacity = capacity.min(1 << SLOT_BITS);
+            (Store::Lpm(Lpm::new(&schema)), Book::Lpm(LpmWriter::default()), KEY + words)
         } else {
             let space = TupleSpace::new(&schema);
             let stride = space.stride();
@@ -227,8 +228,8 @@ impl Table {
                     Some(ordered) => load(&ordered, words),
                     None => load(key, words),
                 }
-                let value = lpm.trie.find(words)?;
-                Some(Hit { slot: (value >> 32) as u32, body: value as u32 })
+                let (slot, body) = lpm.index.find(&self.records, words)?;
+                Some(Hit { slot, body })
             }
             Store::Tuples(space) => {
                 load(key, words);
@@ -296,7 +297,7 @@ impl Writer {
             }
             (Store::Lpm(lpm), _) => {
                 let (words, length) = self.table.pattern_words(pattern);
-                lpm.trie.get(&words, length).map(|value| (value >> 32) as u32)
+                lpm.index.get(records, &words, length)
             }
             (Store::Tuples(space), Book::Tuples(writer)) => writer.get(space, records, pattern),
             (Store::Tuples(_), _) => unreachable!("a tuple space has its book"),
@@ -330,8 +331,7 @@ impl Writer {
                 match (store, book) {
                     (Store::Lpm(lpm), Book::Lpm(writer)) => {
                         record[0].store(u64::from(length), Relaxed);
-                        let value = u64::from(slot) << 32 | u64::from(body);
-                        writer.insert(&lpm.trie, &self.epochs, &words, length, value);
+                        writer.insert(&lpm.index, records, &self.epochs, slot);
                     }
                     (Store::Direct(index), _) => index.set(words[0], slot, body),
                     (Store::Exact(index), _) => index.insert(records, hash(&words), slot, self.len + 1, |_| true),
@@ -346,6 +346,7 @@ impl Writer {
             self.live.resize(word + 1, 0);
         }
         self.live[word] |= 1 << (slot % 64);
+        self.make_index();
         Ok(slot)
     }
 
@@ -363,7 +364,7 @@ impl Writer {
                 let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
                 match (store, book) {
                     (Store::Lpm(lpm), Book::Lpm(writer)) => {
-                        writer.remove(&lpm.trie, &self.epochs, &words, record[0].load(Relaxed) as u32);
+                        writer.remove(&lpm.index, records, &self.epochs, slot);
                     }
                     (Store::Direct(index), _) => index.remove(words[0]),
                     (Store::Exact(index), _) => index.remove(records, hash(&words), slot),
@@ -375,6 +376,18 @@ impl Writer {
         self.slots.retire(slot, &self.epochs);
         self.live[slot as usize / 64] &= !(1 << (slot % 64));
         self.len -= 1;
+        self.make_index();
+    }
+
+    /// Makes the index of prefixes anew where it is outgrown.
+    fn make_index(&mut self) {
+        if !matches!(&self.book, Book::Lpm(writer) if writer.is_outgrown(self.len)) {
+            return;
+        }
+        let slots: Vec<u32> = self.slots().collect();
+        if let (Store::Lpm(lpm), Book::Lpm(writer)) = (&self.table.store, &mut self.book) {
+            writer.make(&lpm.index, &self.table.records, &self.epochs, &slots);
+        }
     }
 
     /// Gives the entry in a slot another body, in one step.
@@ -386,7 +399,7 @@ impl Writer {
             Store::Lpm(lpm) => {
                 let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
                 let value = u64::from(slot) << 32 | u64::from(body);
-                lpm.trie.set(&words, record[0].load(Relaxed) as u32, value);
+                lpm.index.set(&words, record[0].load(Relaxed) as u32, value);
             }
             Store::Direct(index) => index.set(record[KEY].load(Relaxed), slot, body),
             _ => {}

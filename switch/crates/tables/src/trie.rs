@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use crate::blocks::Blocks;
-use crate::epoch::Epochs;
+use crate::blocks::Arena;
 use crate::key::bits;
 use crate::segments::Words;
 
@@ -15,7 +14,9 @@ const MAX_SKIP: u32 = 9;
 /// First word of a node's values, the children follow.
 const LISTS: usize = 3;
 
-/// The trie. A node is a block of words that never changes but for the values and child numbers in it; a node that
+/// Where the number of a trie's first block stands, 0 for an empty trie: in a word of its own, or in half of one.
+///
+/// A node is a block of words that never changes but for the values and child numbers in it; a node that
 /// gains or loses one of them is replaced by a new block.
 ///
 /// ```text
@@ -24,10 +25,28 @@ const LISTS: usize = 3;
 ///   2   children, by the next six bits
 ///   3   values of the prefixes (slot << 32 | body), then blocks of the children, each in the order of its bit
 /// ```
-#[derive(Debug)]
-pub(crate) struct Trie {
-    blocks: Words,
-    root: AtomicU64,
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub word: &'a AtomicU64,
+    /// 0 or 32.
+    pub shift: u32,
+}
+
+impl<'a> Place<'a> {
+    pub fn of(word: &'a AtomicU64) -> Self {
+        Self { word, shift: 0 }
+    }
+
+    #[inline]
+    pub fn load(self) -> u32 {
+        (self.word.load(Acquire) >> self.shift) as u32
+    }
+
+    /// Only for the writer.
+    pub fn store(self, number: u32) {
+        let other = self.word.load(Relaxed) & !(u64::from(u32::MAX) << self.shift);
+        self.word.store(other | u64::from(number) << self.shift, Release);
+    }
 }
 
 /// Skipped steps of a node, of its first word.
@@ -73,99 +92,83 @@ fn rank(map: u64, bit: u32) -> usize {
     (map & below(bit)).count_ones() as usize
 }
 
-impl Trie {
-    pub fn new() -> Self {
-        Self { blocks: Blocks::arena(), root: AtomicU64::new(0) }
-    }
-
-    /// The value of the longest prefix of the key.
-    #[inline]
-    pub fn find(&self, key: &[u64]) -> Option<u64> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt") {
-            #[allow(unsafe_code, reason = "ranks are what a lookup spends its time on")]
-            // SAFETY: the processor has these instructions, as was just asked.
-            return unsafe { self.find_with_bit_counts(key) };
-        }
-        self.walk(key)
-    }
-
-    /// The same with instructions that every x86-64 processor since 2013 has, but compilers must not assume.
+/// The value of the longest prefix of the key in the trie that begins with this block, behind `depth` bits.
+#[inline]
+pub(crate) fn find(blocks: &Words, root: u32, depth: u32, key: &[u64]) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt,bmi2,lzcnt")]
-    fn find_with_bit_counts(&self, key: &[u64]) -> Option<u64> {
-        self.walk(key)
+    if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt") {
+        #[allow(unsafe_code, reason = "ranks are what a lookup spends its time on")]
+        // SAFETY: the processor has these instructions, as was just asked.
+        return unsafe { find_with_bit_counts(blocks, root, depth, key) };
     }
+    walk(blocks, root, depth, key)
+}
 
-    #[inline(always)]
-    fn walk(&self, key: &[u64]) -> Option<u64> {
-        // The last node with a prefix of the key; which of its values that is, is worked out once, at the end.
-        let mut best = None;
-        let mut depth = 0;
-        let mut block = self.root.load(Acquire) as u32;
-        while block != 0 {
-            let node = self.blocks.tail(block);
-            let head = node[0].load(Relaxed);
-            let steps = steps_of(head);
-            if steps != 0 {
-                if bits(key, depth, steps * STEP) != skipped_of(head) {
-                    break;
-                }
-                depth += steps * STEP;
-            }
-            let six = bits(key, depth, STEP) as u32;
-            let endings = node[1].load(Relaxed) & ENDINGS[six as usize];
-            if endings != 0 {
-                best = Some((node, endings));
-            }
-            let children = node[2].load(Relaxed);
-            if children >> six & 1 == 0 {
+/// The same with instructions that every x86-64 processor since 2013 has, but compilers must not assume.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi2,lzcnt")]
+fn find_with_bit_counts(blocks: &Words, root: u32, depth: u32, key: &[u64]) -> Option<u64> {
+    walk(blocks, root, depth, key)
+}
+
+#[inline(always)]
+fn walk(blocks: &Words, mut block: u32, mut depth: u32, key: &[u64]) -> Option<u64> {
+    // The last node with a prefix of the key; which of its values that is, is worked out once, at the end.
+    let mut best = None;
+    while block != 0 {
+        let node = blocks.tail(block);
+        let head = node[0].load(Relaxed);
+        let steps = steps_of(head);
+        if steps != 0 {
+            if bits(key, depth, steps * STEP) != skipped_of(head) {
                 break;
             }
-            block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
-            depth += STEP;
-        }
-        best.map(|(node, endings)| node[LISTS + rank(node[1].load(Relaxed), endings.ilog2())].load(Acquire))
-    }
-
-    /// The word that holds the value of exactly this prefix.
-    fn exact(&self, key: &[u64], length: u32) -> Option<&AtomicU64> {
-        let mut depth = 0;
-        let mut block = self.root.load(Acquire) as u32;
-        while block != 0 {
-            let node = self.blocks.tail(block);
-            let head = node[0].load(Relaxed);
-            let steps = steps_of(head);
-            if depth + steps * STEP > length || (steps != 0 && bits(key, depth, steps * STEP) != skipped_of(head)) {
-                return None;
-            }
             depth += steps * STEP;
-            let (prefixes, children) = (node[1].load(Relaxed), node[2].load(Relaxed));
-            if length - depth < STEP {
-                let ending = ending(key, depth, length);
-                return (prefixes >> ending & 1 == 1).then(|| &node[LISTS + rank(prefixes, ending)]);
-            }
-            let six = bits(key, depth, STEP) as u32;
-            if children >> six & 1 == 0 {
-                return None;
-            }
-            block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
-            depth += STEP;
         }
-        None
-    }
-
-    /// The value of exactly this prefix.
-    pub fn get(&self, key: &[u64], length: u32) -> Option<u64> {
-        self.exact(key, length).map(|value| value.load(Acquire))
-    }
-
-    /// Changes the value of a prefix that is there. Only for the writer.
-    pub fn set(&self, key: &[u64], length: u32, value: u64) {
-        if let Some(place) = self.exact(key, length) {
-            place.store(value, Release);
+        let six = bits(key, depth, STEP) as u32;
+        let endings = node[1].load(Relaxed) & ENDINGS[six as usize];
+        if endings != 0 {
+            best = Some((node, endings));
         }
+        let children = node[2].load(Relaxed);
+        if children >> six & 1 == 0 {
+            break;
+        }
+        block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
+        depth += STEP;
     }
+    best.map(|(node, endings)| node[LISTS + rank(node[1].load(Relaxed), endings.ilog2())].load(Acquire))
+}
+
+/// The word that holds the value of exactly this prefix.
+pub(crate) fn exact<'a>(
+    blocks: &'a Words,
+    mut block: u32,
+    mut depth: u32,
+    key: &[u64],
+    length: u32,
+) -> Option<&'a AtomicU64> {
+    while block != 0 {
+        let node = blocks.tail(block);
+        let head = node[0].load(Relaxed);
+        let steps = steps_of(head);
+        if depth + steps * STEP > length || (steps != 0 && bits(key, depth, steps * STEP) != skipped_of(head)) {
+            return None;
+        }
+        depth += steps * STEP;
+        let (prefixes, children) = (node[1].load(Relaxed), node[2].load(Relaxed));
+        if length - depth < STEP {
+            let ending = ending(key, depth, length);
+            return (prefixes >> ending & 1 == 1).then(|| &node[LISTS + rank(prefixes, ending)]);
+        }
+        let six = bits(key, depth, STEP) as u32;
+        if children >> six & 1 == 0 {
+            return None;
+        }
+        block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
+        depth += STEP;
+    }
+    None
 }
 
 /// The bit of a prefix that ends in a node at `depth`.
@@ -234,170 +237,156 @@ impl Node {
     }
 }
 
-/// The writer's side of a trie.
-#[derive(Debug, Default)]
-pub(crate) struct TrieWriter {
-    blocks: Blocks,
+/// A new branch for the rest of a prefix from `depth` on.
+fn branch(arena: &mut Arena<'_>, key: &[u64], depth: u32, length: u32, value: u64) -> u32 {
+    let mut depths = vec![depth];
+    let mut at = depth;
+    while (length - at) / STEP > MAX_SKIP {
+        at += (MAX_SKIP + 1) * STEP;
+        depths.push(at);
+    }
+    // From the end up, so each node knows its child.
+    let mut child = None;
+    while let Some(depth) = depths.pop() {
+        let steps = ((length - depth) / STEP).min(MAX_SKIP);
+        let mut node = Node { steps, ..Node::default() };
+        if steps != 0 {
+            node.skipped = bits(key, depth, steps * STEP);
+        }
+        let end = depth + steps * STEP;
+        match child {
+            None => node.add_value(ending(key, end, length), value),
+            Some(child) => node.add_child(bits(key, end, STEP) as u32, child),
+        }
+        child = Some(arena.put(&node.words()));
+    }
+    child.expect("at least one node")
 }
 
-impl TrieWriter {
-    fn put(&mut self, trie: &Trie, epochs: &Epochs, node: &Node) -> u32 {
-        self.blocks.put(&trie.blocks, epochs, &node.words())
-    }
-
-    /// A new branch for the rest of a prefix from `depth` on.
-    fn branch(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], depth: u32, length: u32, value: u64) -> u32 {
-        let mut depths = vec![depth];
-        let mut at = depth;
-        while (length - at) / STEP > MAX_SKIP {
-            at += (MAX_SKIP + 1) * STEP;
-            depths.push(at);
-        }
-        // From the end up, so each node knows its child.
-        let mut child = None;
-        while let Some(depth) = depths.pop() {
-            let steps = ((length - depth) / STEP).min(MAX_SKIP);
-            let mut node = Node { steps, ..Node::default() };
-            if steps != 0 {
-                node.skipped = bits(key, depth, steps * STEP);
-            }
-            let end = depth + steps * STEP;
-            match child {
-                None => node.add_value(ending(key, end, length), value),
-                Some(child) => node.add_child(bits(key, end, STEP) as u32, child),
-            }
-            child = Some(self.put(trie, epochs, &node));
-        }
-        child.expect("at least one node")
-    }
-
-    /// Adds a prefix that is not there.
-    pub fn insert(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], length: u32, value: u64) {
-        let mut place = &trie.root;
-        let mut depth = 0;
-        loop {
-            let block = place.load(Acquire) as u32;
-            if block == 0 {
-                let branch = self.branch(trie, epochs, key, depth, length, value);
-                place.store(u64::from(branch), Release);
-                return;
-            }
-            let words = trie.blocks.tail(block);
-            let head = words[0].load(Relaxed);
-            let steps = steps_of(head);
-            let same =
-                steps == 0 || (depth + steps * STEP <= length && bits(key, depth, steps * STEP) == skipped_of(head));
-            if same && length - depth - steps * STEP >= STEP {
-                let children = words[2].load(Relaxed);
-                let six = bits(key, depth + steps * STEP, STEP) as u32;
-                if children >> six & 1 == 1 {
-                    depth += (steps + 1) * STEP;
-                    place = &words[LISTS + values_of(head) + rank(children, six)];
-                    continue;
-                }
-            }
-            let old = Node::read(words);
-            let mut node = if same { old.clone() } else { self.split(trie, epochs, &old, key, depth, length) };
-            let end = depth + node.steps * STEP;
-            if length - end < STEP {
-                node.add_value(ending(key, end, length), value);
-            } else {
-                let branch = self.branch(trie, epochs, key, end + STEP, length, value);
-                node.add_child(bits(key, end, STEP) as u32, branch);
-            }
-            let new = self.put(trie, epochs, &node);
-            place.store(u64::from(new), Release);
-            self.blocks.retire(epochs, block, old.len());
+/// Adds a prefix that is not there to the trie at a place, which begins behind `depth` bits.
+pub(crate) fn insert(arena: &mut Arena<'_>, root: Place<'_>, depth: u32, key: &[u64], length: u32, value: u64) {
+    let (mut place, mut depth) = (root, depth);
+    loop {
+        let block = place.load();
+        if block == 0 {
+            place.store(branch(arena, key, depth, length, value));
             return;
         }
-    }
-
-    /// A node for the part of the skipped steps that agrees with the key, above a copy of the old node with the rest.
-    fn split(&mut self, trie: &Trie, epochs: &Epochs, old: &Node, key: &[u64], depth: u32, length: u32) -> Node {
-        let common = old.common(key, depth, length);
-        let mut lower = old.clone();
-        lower.steps = old.steps - common - 1;
-        lower.skipped = old.skipped & below(lower.steps * STEP);
-        let lower_block = self.put(trie, epochs, &lower);
-        let mut upper =
-            Node { steps: common, skipped: old.skipped >> ((old.steps - common) * STEP), ..Node::default() };
-        upper.add_child(old.skipped_step(common) as u32, lower_block);
-        upper
-    }
-
-    /// Takes out a prefix that is there.
-    pub fn remove(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], length: u32) {
-        // The way down: where each node's number stands, and its depth.
-        let mut path = vec![(&trie.root, 0)];
-        loop {
-            let (place, depth) = path[path.len() - 1];
-            let node = trie.blocks.tail(place.load(Acquire) as u32);
-            let head = node[0].load(Relaxed);
-            let end = depth + steps_of(head) * STEP;
-            if length - end < STEP {
-                break;
-            }
-            let six = bits(key, end, STEP) as u32;
-            let children = LISTS + values_of(head);
-            path.push((&node[children + rank(node[2].load(Relaxed), six)], end + STEP));
-        }
-        // The way up: what has nothing left goes, and its parent loses a child. Nothing is retired before the store that
-        // makes all of it unreachable.
-        let mut unreachable = Vec::new();
-        let mut lost_child = false;
-        while let Some((place, depth)) = path.pop() {
-            let block = place.load(Acquire) as u32;
-            let mut node = Node::read(trie.blocks.tail(block));
-            unreachable.push((block, node.len()));
-            let end = depth + node.steps * STEP;
-            if lost_child {
-                let six = bits(key, end, STEP) as u32;
-                node.blocks.remove(rank(node.children, six));
-                node.children &= !(1 << six);
-            } else {
-                let ending = ending(key, end, length);
-                node.values.remove(rank(node.prefixes, ending));
-                node.prefixes &= !(1 << ending);
-            }
-            lost_child = node.prefixes == 0 && node.children == 0;
-            if lost_child && !path.is_empty() {
+        let words = arena.words.tail(block);
+        let head = words[0].load(Relaxed);
+        let steps = steps_of(head);
+        let same = steps == 0 || (depth + steps * STEP <= length && bits(key, depth, steps * STEP) == skipped_of(head));
+        if same && length - depth - steps * STEP >= STEP {
+            let children = words[2].load(Relaxed);
+            let six = bits(key, depth + steps * STEP, STEP) as u32;
+            if children >> six & 1 == 1 {
+                depth += (steps + 1) * STEP;
+                place = Place::of(&words[LISTS + values_of(head) + rank(children, six)]);
                 continue;
             }
-            let new = if lost_child {
-                0
-            } else {
-                unreachable.extend(self.merge(trie, &mut node));
-                self.put(trie, epochs, &node)
-            };
-            place.store(u64::from(new), Release);
+        }
+        let old = Node::read(words);
+        let mut node = if same { old.clone() } else { split(arena, &old, key, depth, length) };
+        let end = depth + node.steps * STEP;
+        if length - end < STEP {
+            node.add_value(ending(key, end, length), value);
+        } else {
+            let branch = branch(arena, key, end + STEP, length, value);
+            node.add_child(bits(key, end, STEP) as u32, branch);
+        }
+        place.store(arena.put(&node.words()));
+        arena.retire(block, old.len());
+        return;
+    }
+}
+
+/// A node for the part of the skipped steps that agrees with the key, above a copy of the old node with the rest.
+fn split(arena: &mut Arena<'_>, old: &Node, key: &[u64], depth: u32, length: u32) -> Node {
+    let common = old.common(key, depth, length);
+    let mut lower = old.clone();
+    lower.steps = old.steps - common - 1;
+    lower.skipped = old.skipped & below(lower.steps * STEP);
+    let lower_block = arena.put(&lower.words());
+    let mut upper = Node { steps: common, skipped: old.skipped >> ((old.steps - common) * STEP), ..Node::default() };
+    upper.add_child(old.skipped_step(common) as u32, lower_block);
+    upper
+}
+
+/// Takes out a prefix that is there.
+pub(crate) fn remove(arena: &mut Arena<'_>, root: Place<'_>, depth: u32, key: &[u64], length: u32) {
+    // The way down: where each node's number stands, and its depth.
+    let mut path = vec![(root, depth)];
+    loop {
+        let (place, depth) = path[path.len() - 1];
+        let node = arena.words.tail(place.load());
+        let head = node[0].load(Relaxed);
+        let end = depth + steps_of(head) * STEP;
+        if length - end < STEP {
             break;
         }
-        for (block, len) in unreachable {
-            self.blocks.retire(epochs, block, len);
-        }
+        let six = bits(key, end, STEP) as u32;
+        let children = LISTS + values_of(head);
+        path.push((Place::of(&node[children + rank(node[2].load(Relaxed), six)]), end + STEP));
     }
-
-    /// If a node has become a mere step to its only child, makes it that child with a longer skip. Answers the child's
-    /// block and length, since nothing will lead there any more.
-    fn merge(&self, trie: &Trie, node: &mut Node) -> Option<(u32, usize)> {
-        if node.prefixes != 0 || node.children.count_ones() != 1 {
-            return None;
+    // The way up: what has nothing left goes, and its parent loses a child. Nothing is retired before the store that
+    // makes all of it unreachable.
+    let mut unreachable = Vec::new();
+    let mut lost_child = false;
+    while let Some((place, depth)) = path.pop() {
+        let block = place.load();
+        let mut node = Node::read(arena.words.tail(block));
+        unreachable.push((block, node.len()));
+        let end = depth + node.steps * STEP;
+        if lost_child {
+            let six = bits(key, end, STEP) as u32;
+            node.blocks.remove(rank(node.children, six));
+            node.children &= !(1 << six);
+        } else {
+            let ending = ending(key, end, length);
+            node.values.remove(rank(node.prefixes, ending));
+            node.prefixes &= !(1 << ending);
         }
-        let block = node.blocks[0] as u32;
-        let mut child = Node::read(trie.blocks.tail(block));
-        if node.steps + 1 + child.steps > MAX_SKIP {
-            return None;
+        lost_child = node.prefixes == 0 && node.children == 0;
+        if lost_child && !path.is_empty() {
+            continue;
         }
-        let len = child.len();
-        let upper = node.skipped << STEP | u64::from(node.children.trailing_zeros());
-        child.skipped |= upper << (child.steps * STEP);
-        child.steps += node.steps + 1;
-        *node = child;
-        Some((block, len))
+        let new = if lost_child {
+            0
+        } else {
+            unreachable.extend(merge(arena.words, &mut node));
+            arena.put(&node.words())
+        };
+        place.store(new);
+        break;
     }
+    unreachable.into_iter().for_each(|(block, len)| arena.retire(block, len));
+}
 
-    /// Bytes of nodes, free ones included.
-    pub fn memory(&self) -> usize {
-        self.blocks.memory()
+/// If a node has become a mere step to its only child, makes it that child with a longer skip. Answers the child's
+/// block and length, since nothing will lead there any more.
+fn merge(blocks: &Words, node: &mut Node) -> Option<(u32, usize)> {
+    if node.prefixes != 0 || node.children.count_ones() != 1 {
+        return None;
+    }
+    let block = node.blocks[0] as u32;
+    let mut child = Node::read(blocks.tail(block));
+    if node.steps + 1 + child.steps > MAX_SKIP {
+        return None;
+    }
+    let len = child.len();
+    let upper = node.skipped << STEP | u64::from(node.children.trailing_zeros());
+    child.skipped |= upper << (child.steps * STEP);
+    child.steps += node.steps + 1;
+    *node = child;
+    Some((block, len))
+}
+
+/// Takes all blocks of a trie back that nothing leads to any more.
+pub(crate) fn retire(arena: &mut Arena<'_>, root: u32) {
+    let mut left = vec![root];
+    while let Some(block) = left.pop().filter(|block| *block != 0) {
+        let node = Node::read(arena.words.tail(block));
+        left.extend(node.blocks.iter().map(|block| *block as u32));
+        arena.retire(block, node.len());
     }
 }

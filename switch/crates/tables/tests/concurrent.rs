@@ -6,9 +6,14 @@ use std::thread;
 
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Recent, Schema, Slots, Words, table};
 
-/// Keys of even numbers stay, those of odd numbers come and go.
-const KEYS: u32 = 400;
-const ROUNDS: u32 = 40;
+/// How many keys there are: one of so many stays, the others come and go, so often.
+struct Course {
+    keys: u32,
+    stays: u32,
+    rounds: u32,
+}
+
+const SMALL: Course = Course { keys: 400, stays: 2, rounds: 40 };
 
 /// A key for a number, spread over the whole width.
 fn key(number: u32, bytes: usize) -> Vec<u8> {
@@ -35,14 +40,15 @@ impl Bodies<'_> {
     }
 }
 
-fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
+fn check(fields: &[FieldSpec], course: &Course, pattern: impl Fn(u32) -> Pattern) {
+    let Course { keys, stays, rounds } = *course;
     let schema = Schema { fields: fields.to_vec() };
     let bytes = schema.bytes();
     let epochs = Epochs::new();
-    let (table, mut writer) = table(schema, u64::from(KEYS) + 10, &epochs);
+    let (table, mut writer) = table(schema, u64::from(keys) + 10, &epochs);
     let words = Words::new(2, 2);
     let mut bodies = Bodies { words: &words, epochs: &epochs, numbers: Slots::starting_at(1) };
-    for number in (0..KEYS).step_by(2) {
+    for number in (0..keys).step_by(stays as usize) {
         writer.insert(&pattern(number), |_| bodies.put(number, 0)).unwrap();
     }
     let done = AtomicBool::new(false);
@@ -55,15 +61,15 @@ fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
                 // At least one whole round, however fast the writer is.
                 for turn in start.. {
                     let finished = done.load(Acquire);
-                    for number in 0..KEYS {
+                    for number in 0..keys {
                         if number % 16 == 0 {
                             reader.pin();
                         }
-                        let number = (number * 7 + turn) % KEYS;
+                        let number = (number * 7 + turn) % keys;
                         // The key before is remembered, perhaps from before the reader was pinned anew.
                         for number in [std::mem::replace(&mut before, number), number] {
                             let hit = table.lookup_again(&reader, &key(number, bytes), &mut recent);
-                            assert!(hit.is_some() || number % 2 == 1, "key {number} is always there");
+                            assert!(hit.is_some() || number % stays != 0, "key {number} is always there");
                             if let Some(hit) = hit {
                                 let body = words.record(hit.body);
                                 let (first, second) = (body[0].load(Relaxed), body[1].load(Relaxed));
@@ -78,17 +84,17 @@ fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
                 }
             });
         }
-        for round in 0..ROUNDS {
-            for number in (1..KEYS).step_by(2) {
+        for round in 0..rounds {
+            for number in (1..keys).filter(|number| number % stays != 0) {
                 writer.insert(&pattern(number), |_| bodies.put(number, round)).unwrap();
             }
-            for number in (0..KEYS).step_by(4) {
+            for number in (0..keys).step_by(2 * stays as usize) {
                 let slot = writer.get(&pattern(number)).unwrap();
                 let old = writer.body(slot);
                 writer.set_body(slot, bodies.put(number, round + 1));
                 bodies.numbers.retire(old, &epochs);
             }
-            for number in (1..KEYS).step_by(2) {
+            for number in (1..keys).filter(|number| number % stays != 0) {
                 let slot = writer.get(&pattern(number)).unwrap();
                 let old = writer.body(slot);
                 writer.remove(slot);
@@ -97,11 +103,11 @@ fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
         }
         done.store(true, Release);
     });
-    assert_eq!(writer.len(), u64::from(KEYS / 2));
+    assert_eq!(writer.len(), u64::from(keys.div_ceil(stays)));
     let mut reader = Reader::new(&epochs);
     reader.pin();
-    for number in 0..KEYS {
-        assert_eq!(table.lookup(&reader, &key(number, bytes)).is_some(), number % 2 == 0);
+    for number in 0..keys {
+        assert_eq!(table.lookup(&reader, &key(number, bytes)).is_some(), number % stays == 0);
     }
 }
 
@@ -111,7 +117,7 @@ fn field(kind: FieldKind, width: u32) -> FieldSpec {
 
 #[test]
 fn exact() {
-    check(&[field(FieldKind::Exact, 64)], |number| Pattern {
+    check(&[field(FieldKind::Exact, 64)], &SMALL, |number| Pattern {
         first: key(number, 8),
         second: key(number, 8),
         priority: 0,
@@ -120,16 +126,28 @@ fn exact() {
 
 #[test]
 fn lpm() {
-    check(&[field(FieldKind::Lpm, 128)], |number| Pattern {
+    check(&[field(FieldKind::Lpm, 128)], &SMALL, |number| Pattern {
         first: key(number, 16),
         second: vec![0xff; 16],
         priority: 0,
     });
 }
 
+/// The array before the tries is made three times in each round.
+#[test]
+fn many_prefixes() {
+    let course = Course { keys: 3000, stays: 16, rounds: 5 };
+    check(&[field(FieldKind::Lpm, 128)], &course, |number| {
+        let length = 40 + number % 80;
+        let mask = (u128::MAX << (128 - length)).to_be_bytes();
+        let first = key(number, 16).iter().zip(mask).map(|(byte, mask)| byte & mask).collect();
+        Pattern { first, second: mask.to_vec(), priority: 0 }
+    });
+}
+
 #[test]
 fn tuples() {
-    check(&[field(FieldKind::Ternary, 64), field(FieldKind::Range, 64)], |number| {
+    check(&[field(FieldKind::Ternary, 64), field(FieldKind::Range, 64)], &SMALL, |number| {
         // 16 masks that leave different bits open.
         let mask = !(1u64 << (number % 16));
         let value = u64::from_be_bytes(key(number, 16)[..8].try_into().unwrap()) & mask;
