@@ -12,6 +12,9 @@ fn run(name: &str) {
     let script = stf::script::parse(&text).unwrap();
     let compiled = compile_file(&program, &Options::default()).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(ir::verify(&compiled.program), []);
+    let flat = compiled.program.to_string();
+    let read: ir::Program = flat.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.to_string(), flat, "the text form says all");
     let program = Arc::new(compiled.program);
     for backend in [BackendKind::Interpreter, BackendKind::Jit, BackendKind::SpecialAtOnce] {
         let loaded = Loaded::new(program.clone(), backend).unwrap();

@@ -122,6 +122,13 @@ impl Run<'_, '_> {
                 let values = self.numbers(data);
                 self.context.digest(*digest, values);
             }
+            Inst::CallExtern { function, args, results } => {
+                let args = self.numbers(args);
+                let values = self.context.call_extern(*function, &args);
+                for (dst, value) in results.iter().zip(values) {
+                    self.give(dst, &Wide::from_biguint(&value, self.width(dst)));
+                }
+            }
             Inst::Clone { kind, session, fields } => {
                 let session = self.short(session);
                 self.context.clone_packet(*kind, session, *fields);

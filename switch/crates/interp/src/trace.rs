@@ -159,6 +159,12 @@ impl Run<'_, '_> {
             Inst::Digest { digest, data } => {
                 self.extern_event("digest", Some(&program.digests[*digest].name), data, None);
             }
+            Inst::CallExtern { function, args, results } => {
+                let called = &program.externs[*function];
+                let name = called.object.as_ref().map_or(&called.name, |object| &object.name);
+                self.extern_event("extern", Some(name), args, None);
+                results.iter().for_each(|dst| self.destination_changed(dst));
+            }
             Inst::Clone { kind, session, .. } => {
                 let name = match kind {
                     CloneKind::IngressToEgress => "clone.i2e",

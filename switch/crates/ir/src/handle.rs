@@ -25,6 +25,7 @@ handles! {
     RegisterId
     ValueSetId
     DigestId
+    ExternId
     FieldListId
     StringId
     NoteId

@@ -241,6 +241,13 @@ pub enum Inst {
         digest: DigestId,
         data: Vec<Arg>,
     },
+    /// A call of an extern of the program's own. The results stand in the frame: `out` and `inout` parameters, then what
+    /// it returns.
+    CallExtern {
+        function: ExternId,
+        args: Vec<Arg>,
+        results: Vec<Dest>,
+    },
     Clone {
         kind: CloneKind,
         session: Operand,

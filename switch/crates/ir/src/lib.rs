@@ -60,6 +60,7 @@ pub struct Program {
     pub registers: Arena<RegisterId, Register>,
     pub value_sets: Arena<ValueSetId, ValueSet>,
     pub digests: Arena<DigestId, Digest>,
+    pub externs: Arena<ExternId, Extern>,
     pub field_lists: Arena<FieldListId, FieldList>,
     /// Texts of `log_msg`, `assert` and `assume`.
     pub strings: Arena<StringId, String>,

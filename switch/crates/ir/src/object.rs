@@ -209,6 +209,26 @@ pub struct Digest {
     pub widths: Vec<u32>,
 }
 
+/// An extern function of the program's own, or a method of one of its extern objects.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extern {
+    pub name: String,
+    /// The object whose method it is.
+    pub object: Option<ExternObject>,
+    /// Widths of the results.
+    pub results: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExternObject {
+    /// For the control plane.
+    pub name: String,
+    /// The name of its type.
+    pub kind: String,
+    /// The arguments of its constructor.
+    pub args: Vec<BigUint>,
+}
+
 /// A place in the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {

@@ -55,6 +55,7 @@ impl Inst {
             | Inst::Count { .. }
             | Inst::RegisterWrite { .. }
             | Inst::Digest { .. }
+            | Inst::CallExtern { .. }
             | Inst::Clone { .. }
             | Inst::Resubmit { .. }
             | Inst::Recirculate { .. }
@@ -119,6 +120,10 @@ impl Inst {
             Inst::Lookup { keys, selector, .. } => {
                 arguments(keys, f);
                 arguments(selector, f);
+            }
+            Inst::CallExtern { args, results, .. } => {
+                arguments(args, f);
+                results.iter().for_each(|dst| dest_use(dst, f));
             }
             Inst::RegisterRead { dst, index, .. } => {
                 dest_use(dst, f);

@@ -144,6 +144,13 @@ impl Run<'_, '_> {
                 let data = data.iter().map(|arg| self.wide(arg).to_biguint()).collect();
                 self.context.digest(*digest, data);
             }
+            Inst::CallExtern { function, args, results } => {
+                let args: Vec<_> = args.iter().map(|arg| self.wide(arg).to_biguint()).collect();
+                let values = self.context.call_extern(*function, &args);
+                for (dst, value) in results.iter().zip(values) {
+                    self.give_wide(dst, &Wide::from_biguint(&value, self.width(dst)));
+                }
+            }
             Inst::Clone { kind, session, fields } => {
                 let session = self.value(*session) as u32;
                 self.context.clone_packet(*kind, session, *fields);

@@ -76,7 +76,7 @@ use compiler::{Compiled, Options};
 use control::CloneSession;
 use pipeline::{BackendKind, Choices, Loaded};
 use proto::p4::config::v1::P4Info;
-use runtime::Device;
+use runtime::{Device, Externs};
 
 /// How long a batch waits for packets to come to rest. They leave as soon as a batch waits, so only a switch that stands
 /// still lets it pass.
@@ -92,19 +92,29 @@ pub struct Program {
 /// Loads a device config: p4c's BMv2 JSON, or the text of a program, preprocessed or including nothing but the standard
 /// files. The error is the compiler's own text.
 pub fn load(text: &str, kind: BackendKind) -> Result<Program, String> {
+    load_with(text, kind, Arc::default())
+}
+
+/// The same for a program that calls externs of one's own ([`runtime::Externs`]).
+pub fn load_with(text: &str, kind: BackendKind, externs: Arc<Externs>) -> Result<Program, String> {
     if bmv2_json::is_document(text) {
         let program = bmv2_json::program(text).map_err(|error| format!("BMv2 JSON: {error}"))?;
         return Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(program), kind)?), p4info: None });
     }
     let compiled =
         compiler::compile_text("program", text, &Options::default()).map_err(|failure| failure.to_string())?;
-    program(compiled, kind)
+    program_with(compiled, kind, externs)
 }
 
 /// Makes a compiled program ready to run.
 pub fn program(compiled: Compiled, kind: BackendKind) -> Result<Program, String> {
+    program_with(compiled, kind, Arc::default())
+}
+
+fn program_with(compiled: Compiled, kind: BackendKind, externs: Arc<Externs>) -> Result<Program, String> {
     let p4info = Some(p4info::p4info(&compiled).map_err(|failure| failure.to_string())?);
-    Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(compiled.program), kind)?), p4info })
+    let loaded = Loaded::with_externs(Arc::new(compiled.program), kind, externs)?;
+    Ok(Program { loaded: Arc::new(loaded), p4info })
 }
 
 impl Program {

@@ -7,6 +7,23 @@ use ir::{HashAlgorithm, Inst, Operand, RegisterId};
 use crate::context::{Lower, R, fail};
 use crate::value::{TRUE, Value, Values, arg};
 
+/// What came of a call of an extern.
+pub enum Called {
+    Value(Value),
+    NoValue,
+    /// The architecture has no such extern: it is the program's own.
+    Unknown,
+}
+
+impl Called {
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::NoValue | Self::Unknown => None,
+        }
+    }
+}
+
 impl Lower<'_> {
     pub fn call_extern(
         &mut self,
@@ -27,10 +44,16 @@ impl Lower<'_> {
                 self.b.push(Inst::Assert { cond, text });
             }
             ("static_assert", _) => return Ok(Some(Value::Scalar(TRUE))),
-            _ if self.instances.architecture().is_psa() => {
-                return self.psa_function(name, &given, call);
+            _ => {
+                let called = match self.instances.architecture().is_psa() {
+                    true => self.psa_function(name, &given)?,
+                    false => self.v1model_function(name, type_args, &given, call)?,
+                };
+                return match called {
+                    Called::Unknown => self.call_plugin(name, None, &self.hir.extern_fns[function].params, args, call),
+                    known => Ok(known.value()),
+                };
             }
-            _ => return self.v1model_function(name, type_args, &given, call),
         }
         Ok(None)
     }
@@ -72,16 +95,21 @@ impl Lower<'_> {
             return fail(object.span, "this object has no methods");
         };
         let decl = &self.hir.types.externs[*id];
+        let params = &decl.methods[method].params;
         let method = decl.methods[method].name.as_str();
         if matches!(decl.name.as_str(), "packet_in" | "packet_out") {
             return self.call_packet(method, type_args, args, call);
         }
         let instance = self.instance_of(object)?;
         let given: Vec<&Expr> = args.iter().flatten().collect();
-        if self.instances.architecture().is_psa() {
-            return self.psa_method(&decl.name, method, object, instance, &given, call);
+        let called = match self.instances.architecture().is_psa() {
+            true => self.psa_method(&decl.name, method, object, instance, &given, call)?,
+            false => self.v1model_method(&decl.name, method, object, instance, &given)?,
+        };
+        match called {
+            Called::Unknown => self.call_plugin(method, Some(instance), params, args, call),
+            known => Ok(known.value()),
         }
-        self.v1model_method(&decl.name, method, object, instance, &given, call)
     }
 
     pub fn object_index(&mut self, index: &Expr) -> R<Operand> {

@@ -17,6 +17,7 @@ mod lvalue;
 mod objects;
 mod packet;
 mod parser;
+mod plugin;
 mod program;
 mod psa;
 mod stmt;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use interp::Interpreter;
 use jit::{AtOnce, Jit, Stages};
-use runtime::{Backend, Device, Holdings};
+use runtime::{Backend, Device, Externs, Holdings};
 
 use crate::gate::Gate;
 use crate::replication::Replication;
@@ -37,41 +37,47 @@ pub struct Loaded {
     /// Between packets and batches that they must see whole.
     pub gate: Gate,
     code: Code,
+    externs: Arc<Externs>,
     tracer: OnceLock<Interpreter>,
 }
 
 impl Loaded {
     /// A program with fresh state. An error says why it can't run: no native code for it, or a wrong entry of its own.
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
+        Self::with_externs(program, kind, Arc::default())
+    }
+
+    /// The same for a program that calls externs of one's own.
+    pub fn with_externs(program: Arc<ir::Program>, kind: BackendKind, externs: Arc<Externs>) -> Result<Self, String> {
         let compile = || Jit::compile(program.clone()).map(Arc::new);
         let code = match kind {
             BackendKind::Jit => Code::Native(compile()?),
             BackendKind::SpecialAtOnce => Code::AtOnce(compile()?),
             BackendKind::Interpreter => Code::Decoded(Arc::new(Interpreter::new(program.clone()))),
         };
-        Self::with(program, code)
+        Self::with(program, code, externs)
     }
 
     /// A program in native code that says where it is, with fresh state.
     pub fn marked(program: Arc<ir::Program>) -> Result<(Self, Arc<Stages>), String> {
         let (jit, stages) = Jit::compile_marked(program.clone())?;
-        Ok((Self::with(program, Code::Native(Arc::new(jit)))?, stages))
+        Ok((Self::with(program, Code::Native(Arc::new(jit)), Arc::default())?, stages))
     }
 
     /// The same program and code with fresh state.
     pub fn fresh(&self) -> Result<Self, String> {
-        Self::with(self.program.clone(), self.code.clone())
+        Self::with(self.program.clone(), self.code.clone(), self.externs.clone())
     }
 
-    fn with(program: Arc<ir::Program>, code: Code) -> Result<Self, String> {
-        let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
+    fn with(program: Arc<ir::Program>, code: Code, externs: Arc<Externs>) -> Result<Self, String> {
+        let device = Device::with_externs(program.clone(), &externs).map_err(|error| error.to_string())?;
         let backend: Arc<dyn Backend> = match code.clone() {
             Code::Native(code) => code,
             Code::AtOnce(code) => Arc::new(AtOnce::new(code)),
             Code::Decoded(code) => code,
         };
         let (replication, gate) = (Replication::default(), Gate::default());
-        Ok(Self { program, device, replication, backend, gate, code, tracer: OnceLock::new() })
+        Ok(Self { program, device, replication, backend, gate, code, externs, tracer: OnceLock::new() })
     }
 
     /// The port of the controller as the program has it; `given` is the operator's choice.

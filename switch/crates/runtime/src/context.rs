@@ -14,6 +14,7 @@ use crate::entry::TableEntry;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
+use crate::plugin::Call;
 use crate::random::{Random, Seed};
 use crate::special::Runner;
 use crate::table::DEFAULT;
@@ -347,6 +348,13 @@ impl<'d> Context<'d> {
     /// Sends a message to the control plane.
     pub fn digest(&mut self, digest: DigestId, values: Vec<BigUint>) {
         self.effects.digests.push((digest, values));
+    }
+
+    /// Calls an extern of the program's own; answers its results.
+    pub fn call_extern(&mut self, function: ExternId, args: &[BigUint]) -> Vec<BigUint> {
+        let called = &self.device.program().externs[function];
+        let call = Call { args, results: &called.results, packet: self.packet.bytes(), now: self.now };
+        self.device.externs.call(function, called, &call)
     }
 
     /// Asks for a copy of the packet; the last one of a block counts.

@@ -11,6 +11,7 @@ use tables::Epochs;
 use crate::cells::{Counters, Meters, Registers};
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{ProgramError, WriteError};
+use crate::plugin::{Bound, Externs};
 use crate::profile::ProfileState;
 use crate::special::Special;
 use crate::table::TableState;
@@ -34,6 +35,7 @@ pub struct Device {
     pub(crate) registers: Vec<Registers>,
     pub(crate) turns: Turns,
     pub(crate) value_sets: Vec<ValueSetState>,
+    pub(crate) externs: Bound,
     pub(crate) errors: ParserErrors,
     /// The most words of data that an action has.
     pub(crate) data_words: usize,
@@ -63,6 +65,13 @@ impl Device {
     /// The state of a program just loaded: const and initial entries in place, everything else empty or zero. The error
     /// names an entry of the program that its table can't have.
     pub fn new(program: Arc<Program>) -> Result<Self, ProgramError> {
+        Self::with_externs(program, &Externs::default())
+    }
+
+    /// The same with externs of one's own. The error may also name one that the program calls and the switch does not
+    /// have.
+    pub fn with_externs(program: Arc<Program>, externs: &Externs) -> Result<Self, ProgramError> {
+        let externs = Bound::new(&program, externs).map_err(ProgramError::Extern)?;
         let epochs = Epochs::new();
         let words = program.actions.iter().map(|(_, action)| crate::action::data_words(action)).max();
         let device = Self {
@@ -75,6 +84,7 @@ impl Device {
             registers: program.registers.iter().map(|(_, register)| Registers::new(register)).collect(),
             turns: Turns::new(&program),
             value_sets: program.value_sets.iter().map(|(_, set)| ValueSetState::new(set, &epochs)).collect(),
+            externs,
             errors: ParserErrors::new(&program),
             data_words: words.unwrap_or(0),
             epochs,

@@ -37,20 +37,25 @@ pub enum WriteError {
     Unsupported { object: String, feature: &'static str },
 }
 
-/// What a program says of a table and the table can't have.
+/// Why a program can't run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramError {
-    pub table: String,
-    /// Which of the program's entries, from 1; the default action if none.
-    pub entry: Option<usize>,
-    pub error: Box<WriteError>,
+pub enum ProgramError {
+    /// What it says of a table and the table can't have. Which of its entries, from 1; the default action if none.
+    Entry { table: String, entry: Option<usize>, error: Box<WriteError> },
+    /// An extern that the switch does not have, or that refuses its arguments.
+    Extern(String),
 }
 
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.entry {
-            Some(number) => write!(f, "entry {number} of table {} in the program: {}", self.table, self.error),
-            None => write!(f, "the default action of table {} in the program: {}", self.table, self.error),
+        match self {
+            Self::Entry { table, entry: Some(number), error } => {
+                write!(f, "entry {number} of table {table} in the program: {error}")
+            }
+            Self::Entry { table, entry: None, error } => {
+                write!(f, "the default action of table {table} in the program: {error}")
+            }
+            Self::Extern(error) => f.write_str(error),
         }
     }
 }

@@ -21,6 +21,7 @@ mod hash;
 mod matching;
 mod meter;
 pub mod packet;
+pub mod plugin;
 mod profile;
 mod random;
 pub mod special;
@@ -39,6 +40,9 @@ pub use entry::*;
 pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
 pub use packet::Packet;
+/// What externs take and give.
+pub use num_bigint::BigUint;
+pub use plugin::{Call, ExternObject, Externs};
 pub use random::{Random, Seed};
 pub use special::{Held, HeldEntry, Holdings, Outcome};
 pub use trace::{Event, Recorder};

@@ -686,7 +686,7 @@ impl Device {
     pub(crate) fn load_program_entries(&self) -> Result<(), ProgramError> {
         let program = self.program();
         for (id, info) in program.tables.iter() {
-            let wrong = |entry, error| ProgramError { table: info.name.clone(), entry, error: Box::new(error) };
+            let wrong = |entry, error| ProgramError::Entry { table: info.name.clone(), entry, error: Box::new(error) };
             self.reset_default(id).map_err(|error| wrong(None, error))?;
             for (number, entry) in info.entries.iter().enumerate() {
                 self.load_program_entry(id, entry).map_err(|error| wrong(Some(number + 1), error))?;

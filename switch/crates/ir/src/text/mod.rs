@@ -18,6 +18,7 @@
 //!           | "register" NAME "size" INT "width" INT
 //!           | "value_set" NAME "size" INT "{" key* "}"
 //!           | "digest" NAME "(" INT,* ")"
+//!           | "extern" NAME "(" INT,* ")" ["of" NAME NAME "(" INT,* ")"]   widths of results; object, type, arguments
 //!           | "field_list" [INT] "{" (INT INT)* "}"                           offset, bytes
 //!           | "string" NAME
 //!           | "note" kind NAME NAME INT                                       text, file, line
@@ -67,6 +68,7 @@
 //!           | dest "=" "checksum" algorithm args ["payload"]
 //!           | dest "=" "random" arg "," arg
 //!           | "digest" NAME args
+//!           | "call_extern" NAME args ("->" place ":" INT)*
 //!           | ("clone_i2e" | "clone_e2e") operand ["fields" NAME]
 //!           | ("resubmit" | "recirculate") ["fields" NAME]
 //!           | "truncate" operand | "log_message" NAME args | "assert" operand "," NAME | "note" NAME

@@ -322,6 +322,15 @@ impl Parser {
                 let widths = self.list(Self::int)?;
                 self.program.digests.push(Digest { name, widths });
             }
+            "extern" => {
+                let (name, results) = (self.name()?, self.list(Self::int)?);
+                let object = if self.take_word("of") {
+                    Some(ExternObject { name: self.name()?, kind: self.name()?, args: self.list(Self::big)? })
+                } else {
+                    None
+                };
+                self.program.externs.push(Extern { name, object, results });
+            }
             "field_list" => {
                 let number = if self.is_mark("{") { None } else { Some(self.int()?) };
                 let mut places = Vec::new();

@@ -382,6 +382,16 @@ impl Parser {
                 let digest = self.reference("digest", |p| &p.digests, |digest| &digest.name)?;
                 Inst::Digest { digest, data: self.args()? }
             }
+            "call_extern" => {
+                let function = self.reference("extern", |p| &p.externs, |called| &called.name)?;
+                let args = self.args()?;
+                let mut results = Vec::new();
+                while self.take_mark("->") {
+                    let place = self.place()?;
+                    results.push(Dest::Frame(place, self.int_after(":")?));
+                }
+                Inst::CallExtern { function, args, results }
+            }
             "clone_i2e" | "clone_e2e" => {
                 let kind = if word == "clone_i2e" { CloneKind::IngressToEgress } else { CloneKind::EgressToEgress };
                 Inst::Clone { kind, session: self.operand()?, fields: self.fields()? }

@@ -211,6 +211,15 @@ impl Program {
             list(f, &digest.widths, |f, width| write!(f, "{width}"))?;
             writeln!(f)?;
         }
+        for (_, called) in self.externs.iter() {
+            write!(f, "extern {} ", NameText(&called.name))?;
+            list(f, &called.results, |f, width| write!(f, "{width}"))?;
+            if let Some(object) = &called.object {
+                write!(f, " of {} {} ", NameText(&object.name), NameText(&object.kind))?;
+                list(f, &object.args, |f, value| write!(f, "{value}"))?;
+            }
+            writeln!(f)?;
+        }
         for (_, fields) in self.field_lists.iter() {
             write!(f, "field_list ")?;
             if let Some(number) = fields.number {

@@ -334,6 +334,17 @@ impl Display for InstText<'_> {
                 write!(f, "digest {} ", RefText(reference(&program.digests, *digest, |digest| &digest.name)))?;
                 self.args(f, data)
             }
+            Inst::CallExtern { function, args, results } => {
+                write!(f, "call_extern #{} ", function.index())?;
+                self.args(f, args)?;
+                for dst in results {
+                    let Dest::Frame(place, width) = dst else { continue };
+                    f.write_str(" -> ")?;
+                    self.place(f, place, Some(*width))?;
+                    write!(f, ":{width}")?;
+                }
+                Ok(())
+            }
             Inst::Clone { kind, session, fields } => {
                 let direction = match kind {
                     CloneKind::IngressToEgress => "i2e",

@@ -389,6 +389,22 @@ impl Checker<'_> {
                     self.equal(found, width, "a bound");
                 }
             }
+            Inst::CallExtern { function, args, results } => {
+                if !self.handle(&program.externs, *function) {
+                    return;
+                }
+                for arg in args {
+                    self.arg(arg);
+                }
+                let wanted = &program.externs[*function].results;
+                let found = results.len();
+                self.require(found == wanted.len(), || format!("{found} results instead of {}", wanted.len()));
+                for (dst, wanted) in results.iter().zip(wanted) {
+                    let width = self.dest(dst);
+                    self.equal(width, *wanted, "a result");
+                    self.require(matches!(dst, Dest::Frame(..)), || "a result must stand in the frame".to_owned());
+                }
+            }
             Inst::Digest { digest, data } => {
                 if !self.handle(&program.digests, *digest) {
                     return;

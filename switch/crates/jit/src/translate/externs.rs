@@ -24,6 +24,13 @@ impl Translator<'_> {
                 self.forget(place, size);
             }
             Inst::StackShift { place, stride, count, .. } => self.forget(place, stride * count),
+            Inst::CallExtern { results, .. } => {
+                for dst in results {
+                    if let Dest::Frame(place, width) = dst {
+                        self.forget(place, storage_size(*width));
+                    }
+                }
+            }
             Inst::Wide { dst: Dest::Frame(place, width), .. }
             | Inst::RegisterRead { dst: Dest::Frame(place, width), .. }
             | Inst::Hash { dst: Dest::Frame(place, width), .. }

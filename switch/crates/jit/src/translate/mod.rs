@@ -365,6 +365,7 @@ impl Translator<'_> {
             | Inst::RegisterWrite { .. }
             | Inst::Random { .. }
             | Inst::Digest { .. }
+            | Inst::CallExtern { .. }
             | Inst::Clone { .. }
             | Inst::Resubmit { .. }
             | Inst::Recirculate { .. }

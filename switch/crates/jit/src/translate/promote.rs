@@ -65,6 +65,10 @@ impl Uses<'_> {
                 self.args(keys);
                 self.args(selector);
             }
+            Inst::CallExtern { args, results, .. } => {
+                self.args(args);
+                results.iter().for_each(|dst| self.dest(dst));
+            }
             Inst::RegisterWrite { value, .. } => self.arg(value),
             Inst::Hash { dst, base, data, max, .. } => {
                 self.dest(dst);

@@ -5,6 +5,7 @@ use hir::instances::{InstanceId, Value as Constant};
 use ir::{Arg, BinaryOp, CompareOp, HashAlgorithm, Inst, Operand};
 
 use crate::context::{Lower, R, fail};
+use crate::externs::Called;
 use crate::value::{Value, Values};
 
 /// Egress to this port goes back to ingress.
@@ -15,7 +16,7 @@ const RED: u128 = 0;
 const COLOUR: u32 = 32;
 
 impl Lower<'_> {
-    pub fn psa_function(&mut self, name: &str, given: &[&Expr], call: &Expr) -> R<Option<Value>> {
+    pub fn psa_function(&mut self, name: &str, given: &[&Expr]) -> R<Called> {
         let value = match (name, given) {
             ("psa_clone_i2e" | "psa_clone_e2e", [out]) => self.member(out, "clone")?,
             ("psa_resubmit", [out]) => {
@@ -35,9 +36,9 @@ impl Lower<'_> {
                 let goes_on = self.b.not(drop);
                 self.b.and(goes_on, goes_back)
             }
-            _ => return fail(call.span, format!("PSA has no function `{name}` with these arguments")),
+            _ => return Ok(Called::Unknown),
         };
-        Ok(Some(Value::Scalar(value)))
+        Ok(Called::Value(Value::Scalar(value)))
     }
 
     fn member(&mut self, structure: &Expr, name: &str) -> R<Operand> {
@@ -56,21 +57,21 @@ impl Lower<'_> {
         instance: InstanceId,
         given: &[&Expr],
         call: &Expr,
-    ) -> R<Option<Value>> {
-        match (name, method, given) {
+    ) -> R<Called> {
+        let value: Option<Value> = match (name, method, given) {
             ("Counter", "count", [index]) => {
                 let index = self.object_index(index)?;
                 if let Some(&counter) = self.objects.counters.get(&instance) {
                     self.b.push(Inst::Count { counter, index });
                 }
-                Ok(None)
+                None
             }
             // The lookup has counted already.
-            ("DirectCounter", "count", []) => Ok(None),
+            ("DirectCounter", "count", []) => None,
             ("Meter", "execute", [index, before @ ..]) => {
                 let index = self.object_index(index)?;
-                let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(None) };
-                self.metered(before.first().copied(), |dst| Inst::Meter { dst, meter, index })
+                let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(Called::NoValue) };
+                self.metered(before.first().copied(), |dst| Inst::Meter { dst, meter, index })?
             }
             ("DirectMeter", "execute", before) => {
                 let Some(&table) = self.objects.direct_meters.get(&instance) else {
@@ -79,35 +80,39 @@ impl Lower<'_> {
                 if self.running != Some(table) {
                     return fail(call.span, "a direct meter can only be executed in an action of its own table");
                 }
-                self.metered(before.first().copied(), |dst| Inst::DirectMeter { dst, table })
+                self.metered(before.first().copied(), |dst| Inst::DirectMeter { dst, table })?
             }
             ("Register", "read", [index]) => {
                 let index = self.object_index(index)?;
-                let Some(&register) = self.objects.registers.get(&instance) else { return Ok(None) };
-                Ok(Some(self.read_cell(register, index, call.ty)))
+                let Some(&register) = self.objects.registers.get(&instance) else { return Ok(Called::NoValue) };
+                Some(self.read_cell(register, index, call.ty))
             }
-            ("Register", "write", [index, value]) => self.register_write(instance, index, value).map(|()| None),
-            ("Random", "read", []) => self.random_number(instance, call),
+            ("Register", "write", [index, value]) => {
+                self.register_write(instance, index, value)?;
+                None
+            }
+            ("Random", "read", []) => self.random_number(instance, call)?,
             ("Hash", "get_hash", [data]) => {
                 let none = Arg::Scalar(Operand::Imm(0), 1);
-                self.hash_of(instance, none.clone(), data, none, call)
+                self.hash_of(instance, none.clone(), data, none, call)?
             }
             ("Hash", "get_hash", [base, data, max]) => {
                 let base = self.arg(base)?;
                 let max = self.arg(max)?;
-                self.hash_of(instance, base, data, max, call)
+                self.hash_of(instance, base, data, max, call)?
             }
-            ("Checksum" | "InternetChecksum", ..) => self.checksum_method(method, instance, given, call),
+            ("Checksum" | "InternetChecksum", ..) => self.checksum_method(method, instance, given, call)?,
             ("Digest", "pack", [data]) => {
                 let mut list = Vec::new();
                 self.args(data, &mut list)?;
                 if let Some(&digest) = self.objects.digest_streams.get(&instance) {
                     self.b.push(Inst::Digest { digest, data: list });
                 }
-                Ok(None)
+                None
             }
-            _ => fail(call.span, format!("PSA has no `{name}.{method}` with these arguments")),
-        }
+            _ => return Ok(Called::Unknown),
+        };
+        Ok(value.map_or(Called::NoValue, Called::Value))
     }
 
     /// A meter's colour as psa.p4 has it. A packet that was red before stays so and takes no tokens (RFC 2698, colour

@@ -6,6 +6,7 @@ use ir::{CloneKind, CompareOp, HashAlgorithm, Inst, Operand};
 use syntax::source::Span;
 
 use crate::context::{Active, Lower, R, Shared, fail};
+use crate::externs::Called;
 use crate::objects::UnnamedDigest;
 use crate::value::{TRUE, Value, Values};
 
@@ -19,7 +20,7 @@ impl Lower<'_> {
         type_args: &[TypeId],
         given: &[&Expr],
         call: &Expr,
-    ) -> R<Option<Value>> {
+    ) -> R<Called> {
         match (name, given) {
             ("mark_to_drop", []) => {
                 if let Some(Shared { standard: (place, ty), .. }) = self.shared {
@@ -86,9 +87,9 @@ impl Lower<'_> {
                 data.iter().try_for_each(|data| self.args(data, &mut args))?;
                 self.b.push(Inst::LogMessage { format, args });
             }
-            _ => return fail(call.span, format!("v1model has no function `{name}` with these arguments")),
+            _ => return Ok(Called::Unknown),
         }
-        Ok(None)
+        Ok(Called::NoValue)
     }
 
     fn mark_to_drop(&mut self, place: ir::Place, ty: TypeId) {
@@ -219,12 +220,11 @@ impl Lower<'_> {
         object: &Expr,
         instance: InstanceId,
         given: &[&Expr],
-        call: &Expr,
-    ) -> R<Option<Value>> {
+    ) -> R<Called> {
         match (name, method, given) {
             ("counter", "count", [index]) => {
                 let index = self.object_index(index)?;
-                let Some(&counter) = self.objects.counters.get(&instance) else { return Ok(None) };
+                let Some(&counter) = self.objects.counters.get(&instance) else { return Ok(Called::NoValue) };
                 self.b.push(Inst::Count { counter, index });
             }
             // The lookup has counted already.
@@ -233,7 +233,7 @@ impl Lower<'_> {
                 let index = self.object_index(index)?;
                 let width = self.meter_width(result)?;
                 let target = self.lvalue(result)?;
-                let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(None) };
+                let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(Called::NoValue) };
                 let dst = self.b.temp(width);
                 self.b.push(Inst::Meter { dst, meter, index });
                 self.assign(&target, result.ty, &Value::Scalar(Operand::Temp(dst)));
@@ -246,7 +246,7 @@ impl Lower<'_> {
                 };
                 // The meter belongs to its own table's entries: an action that another table runs too has none there.
                 if self.running.is_some_and(|running| running != table) {
-                    return Ok(None);
+                    return Ok(Called::NoValue);
                 }
                 let dst = self.b.temp(width);
                 self.b.push(Inst::DirectMeter { dst, table });
@@ -259,11 +259,11 @@ impl Lower<'_> {
                 self.args(data, &mut list)?;
                 let (dst, value) = self.dest(16);
                 self.b.push(Inst::Checksum { dst, algorithm: HashAlgorithm::Csum16, data: list, payload: false });
-                return Ok(Some(value));
+                return Ok(Called::Value(value));
             }
-            _ => return fail(call.span, format!("v1model has no `{name}.{method}` with these arguments")),
+            _ => return Ok(Called::Unknown),
         }
-        Ok(None)
+        Ok(Called::NoValue)
     }
 
     fn meter_width(&mut self, result: &Expr) -> R<u32> {

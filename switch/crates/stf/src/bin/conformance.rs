@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::Parser;
 use compiler::Options;
 use pipeline::{BackendKind, Loaded};
+use runtime::Externs;
 use stf::{Outcome, hostile, script};
 
 #[derive(Parser)]
@@ -112,7 +113,9 @@ fn load(program: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, 
     if let Some(problem) = problems.first() {
         return Err(format!("the flat form is wrong: {problem}"));
     }
-    Loaded::new(Arc::new(compiled.program), kind)
+    // p4c's runner links this one into the switch.
+    let externs = Externs::default().function("extern_func", |call| call.args.to_vec());
+    Loaded::with_externs(Arc::new(compiled.program), kind, Arc::new(externs))
 }
 
 fn run(case: &Path, program: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
