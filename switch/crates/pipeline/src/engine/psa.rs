@@ -134,13 +134,16 @@ impl Engine<'_> {
             frame[offset as usize..][..4].copy_from_slice(&(path as u32).to_le_bytes());
         }
         frame[psa.metadata.class_of_service as usize] = session.class_of_service;
-        let mut packet = self.context.packet.clone();
-        if session.truncate != 0 {
-            packet.truncate(session.truncate as usize);
+        let mut bytes: Box<[u8]> = self.context.packet.bytes().into();
+        if session.truncate != 0 && bytes.len() > session.truncate as usize {
+            bytes = bytes[..session.truncate as usize].into();
         }
         let copy = Held {
-            frame,
-            packet,
+            frame: self.packing.pack(&frame),
+            bytes,
+            priority: 0,
+            replica: None,
+            queued: None,
             cursor: 0,
             truncate: None,
             budget: self.budget / 2,
