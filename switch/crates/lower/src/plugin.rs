@@ -87,7 +87,8 @@ impl Lower<'_> {
                 Constant::Bool(value) => BigUint::from(u8::from(*value)),
                 Constant::EnumMember(_, index) | Constant::Error(index) => BigUint::from(*index),
                 _ => {
-                    let message = "the constructor of an extern of one's own takes numbers, bool, errors and enum members";
+                    let message =
+                        "the constructor of an extern of one's own takes numbers, bool, errors and enum members";
                     return fail(instance.span, message);
                 }
             });

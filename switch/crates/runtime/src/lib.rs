@@ -39,9 +39,9 @@ pub use effects::Effects;
 pub use entry::*;
 pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
-pub use packet::Packet;
 /// What externs take and give.
 pub use num_bigint::BigUint;
+pub use packet::Packet;
 pub use plugin::{Call, ExternObject, Externs};
 pub use random::{Random, Seed};
 pub use special::{Held, HeldEntry, Holdings, Outcome};

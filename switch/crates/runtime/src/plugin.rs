@@ -40,11 +40,7 @@ pub struct Externs {
 
 impl Externs {
     /// Adds `extern ... name(...)`.
-    pub fn function(
-        mut self,
-        name: &str,
-        answer: impl Fn(&Call<'_>) -> Vec<BigUint> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn function(mut self, name: &str, answer: impl Fn(&Call<'_>) -> Vec<BigUint> + Send + Sync + 'static) -> Self {
         self.functions.insert(name.to_owned(), Arc::new(answer));
         self
     }
@@ -79,7 +75,8 @@ impl Bound {
             let Extern { name, object, .. } = called;
             let Some(object) = object else {
                 let function = externs.functions.get(name);
-                let missing = || format!("the program calls the extern function `{name}`, which this switch does not have");
+                let missing =
+                    || format!("the program calls the extern function `{name}`, which this switch does not have");
                 calls.push(Answer::Function(function.ok_or_else(missing)?.clone()));
                 continue;
             };

@@ -14,13 +14,7 @@ use crate::value::{TRUE, Value, Values};
 const DROP_PORT: u128 = 511;
 
 impl Lower<'_> {
-    pub fn v1model_function(
-        &mut self,
-        name: &str,
-        type_args: &[TypeId],
-        given: &[&Expr],
-        call: &Expr,
-    ) -> R<Called> {
+    pub fn v1model_function(&mut self, name: &str, type_args: &[TypeId], given: &[&Expr], call: &Expr) -> R<Called> {
         match (name, given) {
             ("mark_to_drop", []) => {
                 if let Some(Shared { standard: (place, ty), .. }) = self.shared {
