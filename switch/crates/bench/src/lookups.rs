@@ -1,110 +1,141 @@
-//! Lookups in big tables: a million exact entries, half a million prefixes, a hundred thousand ternary entries.
+//! Lookups in big tables: a million exact entries, a million prefixes, a hundred thousand ternary entries; and changes
+//! of the prefixes while they are looked up.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use bench::measure::{Contestant, Effort, Rates, short};
+use bench::measure::{Contestant, Effort, Rates, Spread, ratios, short};
 use fastrand::Rng;
-use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
+use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, Table, Writer, table};
 
 use crate::packets::routes;
 
-const EXACT: usize = 1_000_000;
-const PREFIXES: usize = 500_000;
+const ENTRIES: usize = 1_000_000;
 const TERNARY: usize = 100_000;
 const MASKS: usize = 50;
 /// Keys looked up in turn: more than the caches hold.
 const KEYS: usize = 1_000_000;
 const BURST: usize = 64;
+/// Lookups between two looks at the clock.
+const PIECE: usize = BURST * 64;
 
 pub fn run(effort: Effort) {
     println!("lookups of 128-bit keys, one core; the hash map is std's, for scale");
     let mut numbers = effort.numbers(effort.draws);
-    let exact: Vec<Pattern> = (0..EXACT)
-        .map(|_| {
-            let first = numbers.u128(..).to_be_bytes().to_vec();
-            Pattern { second: first.clone(), first, priority: 0 }
-        })
-        .collect();
-    measure(effort, "exact", FieldKind::Exact, &exact);
-
-    let prefixes: Vec<Pattern> = routes(PREFIXES, &mut numbers)
-        .iter()
-        .map(|route| {
-            let mask = u128::MAX << (128 - route.length);
-            Pattern { first: route.prefix.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority: 0 }
-        })
-        .collect();
-    measure(effort, "lpm", FieldKind::Lpm, &prefixes);
-
-    let masks: Vec<u128> = (0..MASKS).map(|_| numbers.u128(..) | numbers.u128(..)).collect();
-    let ternary: Vec<Pattern> = (0..TERNARY)
-        .map(|i| {
-            let mask = masks[i % MASKS];
-            let value = numbers.u128(..) & mask;
-            let priority = numbers.u32(1..=10_000);
-            Pattern { first: value.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority }
-        })
-        .collect();
-    measure(effort, "ternary", FieldKind::Ternary, &ternary);
-}
-
-/// The entries are drawn once, keys each time.
-fn measure(effort: Effort, name: &str, kind: FieldKind, patterns: &[Pattern]) {
-    let epochs = Epochs::new();
-    let schema = Schema { fields: vec![FieldSpec { kind, width: 128 }] };
-    let (table, mut writer) = table(schema, patterns.len() as u64, &epochs);
-    for (index, pattern) in patterns.iter().enumerate() {
-        assert!(writer.insert(pattern, |_| index as u32).is_ok(), "the patterns differ and fit");
-    }
+    let exact = exact(ENTRIES, &mut numbers);
+    let mut tables = [
+        Filled::new("exact", FieldKind::Exact, exact.clone()),
+        Filled::new("lpm", FieldKind::Lpm, prefixes(ENTRIES, &mut numbers)),
+        Filled::new("exact, as many as ternary", FieldKind::Exact, exact[..TERNARY].to_vec()),
+        Filled::new("ternary", FieldKind::Ternary, ternary(&mut numbers)),
+    ];
     let map: HashMap<&[u8], usize> =
-        patterns.iter().enumerate().map(|(index, pattern)| (pattern.first.as_slice(), index)).collect();
-    let mut reader = Reader::new(&epochs);
+        exact.iter().enumerate().map(|(index, pattern)| (pattern.first.as_slice(), index)).collect();
     let mut rates = Rates::default();
     for draw in 0..effort.draws {
         let mut numbers = effort.numbers(draw);
-        let keys = keys(kind, patterns, &mut numbers);
-        reader.pin();
-        let found = keys.iter().filter(|key| table.lookup(&reader, key).is_some()).count();
-        assert_eq!(found, keys.len(), "every key was made from an entry");
-        let (mut at, mut map_at) = (0, 0);
-        let next = |at: &mut usize| {
-            *at = (*at + BURST * 64) % (KEYS - BURST * 64);
-            *at
-        };
-        let contestants = vec![
-            Contestant::new("table", || {
-                let start = next(&mut at);
-                let mut hits = 0;
-                for burst in keys[start..][..BURST * 64].chunks(BURST) {
-                    reader.pin();
-                    hits += burst.iter().filter(|key| table.lookup(&reader, key).is_some()).count();
-                }
-                hits as u64
-            }),
-            Contestant::new("hash map", || {
-                let start = next(&mut map_at);
-                let keys = &keys[start..][..BURST * 64];
-                let hits = keys.iter().filter(|key| map.contains_key(key.as_slice())).count();
-                std::hint::black_box(hits);
-                keys.len() as u64
-            }),
-        ];
+        let keys: Vec<_> = tables.iter().map(|filled| filled.keys(KEYS, &mut numbers)).collect();
+        let mut contestants: Vec<_> =
+            tables.iter_mut().zip(&keys).map(|(filled, keys)| filled.contestant(keys)).collect();
+        let mut at = 0;
+        contestants.push(Contestant::new("hash map", || {
+            let keys = next_piece(&keys[0], &mut at);
+            std::hint::black_box(keys.iter().filter(|key| map.contains_key(key.as_slice())).count());
+            keys.len() as u64
+        }));
         rates.take_turns(effort, &mut numbers, contestants);
     }
-    let (ours, map) = (rates.of("table"), rates.of("hash map"));
+    for filled in &tables {
+        let bytes = filled.writer.memory() / filled.patterns.len();
+        print(filled.name, filled.patterns.len(), rates.of(filled.name), &format!(", {bytes} bytes/entry"));
+    }
+    print("hash map", map.len(), rates.of("hash map"), "");
+    println!("  time of lpm / exact {}", rates.ratio("exact", "lpm"));
+    println!("  time of ternary / exact {}", rates.ratio("exact, as many as ternary", "ternary"));
+    let [_, prefixes, ..] = tables;
+    changes(effort, prefixes);
+}
+
+fn print(name: &str, entries: usize, rate: Spread, more: &str) {
+    let each = |rate: f64| format!("{:.0}", 1e9 / rate);
     println!(
-        "  {name:8} {:8} entries  {:>10}lookups/s, {:.0} ns ({}), hash map {:.0} ns, {} bytes/entry",
-        patterns.len(),
-        short(ours.median),
-        1e9 / ours.median,
-        ours.around(|rate| format!("{:.0}", 1e9 / rate)),
-        1e9 / map.median,
-        writer.memory() / patterns.len()
+        "  {name:25} {entries:8} entries {:>10}lookups/s, {} ns ({}){more}",
+        short(rate.median),
+        each(rate.median),
+        rate.around(each)
     );
 }
 
-/// Keys that hit an entry each.
-fn keys(kind: FieldKind, patterns: &[Pattern], numbers: &mut Rng) -> Vec<Vec<u8>> {
+fn exact(count: usize, numbers: &mut Rng) -> Vec<Pattern> {
+    let pattern = |_| {
+        let first = numbers.u128(..).to_be_bytes().to_vec();
+        Pattern { second: first.clone(), first, priority: 0 }
+    };
+    (0..count).map(pattern).collect()
+}
+
+fn prefixes(count: usize, numbers: &mut Rng) -> Vec<Pattern> {
+    let pattern = |(prefix, length): (u128, u32)| {
+        let mask = u128::MAX << (128 - length);
+        Pattern { first: prefix.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority: 0 }
+    };
+    routes(count, numbers).iter().map(|route| pattern((route.prefix, route.length))).collect()
+}
+
+fn ternary(numbers: &mut Rng) -> Vec<Pattern> {
+    let masks: Vec<u128> = (0..MASKS).map(|_| numbers.u128(..) | numbers.u128(..)).collect();
+    let pattern = |i: usize| {
+        let mask = masks[i % MASKS];
+        let value = numbers.u128(..) & mask;
+        let priority = numbers.u32(1..=10_000);
+        Pattern { first: value.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority }
+    };
+    (0..TERNARY).map(pattern).collect()
+}
+
+/// The keys that come after the last ones, and the first again behind the last.
+fn next_piece<'k>(keys: &'k [Vec<u8>], at: &mut usize) -> &'k [Vec<u8>] {
+    *at = (*at + PIECE) % (keys.len() - PIECE);
+    &keys[*at..][..PIECE]
+}
+
+/// A table and the entries that it has.
+struct Filled {
+    name: &'static str,
+    kind: FieldKind,
+    patterns: Vec<Pattern>,
+    epochs: Arc<Epochs>,
+    table: Arc<Table>,
+    writer: Writer,
+    reader: Reader,
+}
+
+impl Filled {
+    fn new(name: &'static str, kind: FieldKind, patterns: Vec<Pattern>) -> Self {
+        let epochs = Epochs::new();
+        let schema = Schema { fields: vec![FieldSpec { kind, width: 128 }] };
+        let (table, mut writer) = table(schema, patterns.len() as u64, &epochs);
+        for (index, pattern) in patterns.iter().enumerate() {
+            assert!(writer.insert(pattern, |_| index as u32).is_ok(), "the patterns differ and fit");
+        }
+        Self { name, kind, patterns, table, writer, reader: Reader::new(&epochs), epochs }
+    }
+
+    /// Keys that hit an entry each.
+    fn keys(&self, count: usize, numbers: &mut Rng) -> Vec<Vec<u8>> {
+        keys(self.kind, &self.patterns, count, numbers)
+    }
+
+    fn contestant<'a>(&'a mut self, keys: &'a [Vec<u8>]) -> Contestant<'a> {
+        let (table, reader) = (&self.table, &mut self.reader);
+        let mut at = 0;
+        Contestant::new(self.name, move || look_up(table, reader, next_piece(keys, &mut at)))
+    }
+}
+
+fn keys(kind: FieldKind, patterns: &[Pattern], count: usize, numbers: &mut Rng) -> Vec<Vec<u8>> {
     let key = |_| {
         let pattern = &patterns[numbers.usize(..patterns.len())];
         match kind {
@@ -115,5 +146,60 @@ fn keys(kind: FieldKind, patterns: &[Pattern], numbers: &mut Rng) -> Vec<Vec<u8>
             _ => pattern.first.clone(),
         }
     };
-    (0..KEYS).map(key).collect()
+    (0..count).map(key).collect()
+}
+
+/// All of them must be found.
+fn look_up(table: &Table, reader: &mut Reader, keys: &[Vec<u8>]) -> u64 {
+    let mut found = 0;
+    for burst in keys.chunks(BURST) {
+        reader.pin();
+        found += burst.iter().filter(|key| table.lookup(reader, key).is_some()).count();
+    }
+    assert_eq!(found, keys.len(), "every key was made from an entry");
+    found as u64
+}
+
+/// One thread looks prefixes up that stay, another takes others out and puts them back, as fast as it can.
+fn changes(effort: Effort, filled: Filled) {
+    let Filled { kind, patterns, table, mut writer, mut reader, epochs: _epochs, .. } = filled;
+    let (still, restless) = patterns.split_at(patterns.len() / 2);
+    let (mut alone, mut beside, mut changed) = (vec![], vec![], vec![]);
+    for draw in 0..effort.draws {
+        let mut numbers = effort.numbers(draw);
+        let keys = keys(kind, still, KEYS / 4, &mut numbers);
+        let mut rate = || {
+            let (start, mut at, mut found) = (Instant::now(), 0, 0);
+            while start.elapsed() < Duration::from_millis(effort.millis) {
+                found += look_up(&table, &mut reader, next_piece(&keys, &mut at));
+            }
+            let rate = found as f64 / start.elapsed().as_secs_f64();
+            reader.park();
+            rate
+        };
+        alone.push(rate());
+        let done = AtomicBool::new(false);
+        let (with_changes, changes) = std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                let (start, mut count) = (Instant::now(), 0u64);
+                while !done.load(Ordering::Acquire) {
+                    let pattern = &restless[numbers.usize(..restless.len())];
+                    let slot = writer.get(pattern).expect("it is put back each time");
+                    let body = writer.body(slot);
+                    writer.remove(slot);
+                    assert!(writer.insert(pattern, |_| body).is_ok(), "it was just taken out");
+                    count += 2;
+                }
+                count as f64 / start.elapsed().as_secs_f64()
+            });
+            let rate = rate();
+            done.store(true, Ordering::Release);
+            (rate, writing.join().expect("changes go on"))
+        });
+        beside.push(with_changes);
+        changed.push(changes);
+    }
+    let changes = Spread::of(&changed);
+    println!("  changes of lpm beside lookups {:>10}/s ({})", short(changes.median), changes.around(short));
+    println!("  lookups beside changes / alone {}", Spread::of(&ratios(&beside, &alone)));
 }

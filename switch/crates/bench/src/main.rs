@@ -5,6 +5,7 @@ mod forwarding;
 mod handwritten;
 mod lookups;
 mod packets;
+mod threads;
 mod tracing;
 mod veth;
 mod writes;
@@ -42,7 +43,9 @@ struct Args {
 enum Part {
     /// Packets per second in memory: JIT, interpreter, hand-written loop
     Forwarding,
-    /// Lookups in big tables, and bytes per entry
+    /// Packets per second in memory on two threads that share a program, and on two that do not
+    Threads,
+    /// Lookups in big tables, and bytes per entry; changes of them meanwhile
     Lookups,
     /// P4Runtime inserts per second, over gRPC
     Writes,
@@ -57,6 +60,9 @@ fn main() -> Result<()> {
     println!("{} draws, seed {}", effort.draws, effort.seed);
     if wanted(Part::Forwarding) {
         forwarding::run(&args.programs, &args.p4src, effort)?;
+    }
+    if wanted(Part::Threads) {
+        threads::run(&args.p4src, effort)?;
     }
     if wanted(Part::Lookups) {
         lookups::run(effort);
