@@ -81,7 +81,8 @@ impl Carriers {
     /// Looks at them until the switch stops; at once where there is none to look at.
     pub fn watch(mut self, handle: Arc<Handle>) -> Result<JoinHandle<()>> {
         let look = move || {
-            while !(self.watched.is_empty() && self.devices.is_empty()) && !handle.stopping() {
+            let has_work = !self.watched.is_empty() || !self.devices.is_empty();
+            while has_work && !handle.stopping() {
                 // All of them are looked at: links of one machine often go together.
                 if self.watched.iter_mut().filter_map(Watched::look).count() > 0 {
                     handle.carriers_changed();

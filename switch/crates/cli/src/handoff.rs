@@ -128,9 +128,11 @@ impl Steering {
 
     /// Hands over what was put aside; false while an inbox is full. Frames of another port must not be taken in before.
     pub fn hand_over(&mut self) -> bool {
-        let handed =
-            self.inboxes.iter().zip(&mut self.frames).map(|(inbox, frames)| inbox.hand_over(frames, Handed::Received));
-        handed.fold(true, |all, one| all && one)
+        let mut is_done = true;
+        for (inbox, frames) in self.inboxes.iter().zip(&mut self.frames) {
+            is_done &= inbox.hand_over(frames, Handed::Received);
+        }
+        is_done
     }
 
     pub fn is_empty(&self) -> bool {

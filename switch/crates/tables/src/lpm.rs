@@ -54,7 +54,7 @@ fn one(slot: u32) -> u32 {
 
 /// A place with few entries.
 fn few(block: u32) -> u32 {
-    block / 2 << 2 | 3
+    ((block / 2) << 2) | 3
 }
 
 #[inline]
