@@ -137,10 +137,11 @@ impl Forwarder {
             }
             if !busy {
                 engine.idle();
-                self.wait(engine.traffic().next_departure());
+                self.wait(engine.next_departure());
             }
         }
         engine.flush(&mut self.outputs);
+        engine.drop_kept();
         drop(engine);
         self.traffic = traffic;
     }
@@ -249,7 +250,8 @@ impl Forwarder {
         let ports = self.outputs.ports.iter().map(|open| (open.number, traffic.depth(open.number), open.up)).collect();
         let (stats, lost) = (traffic.stats.clone(), self.outputs.lost.clone());
         let threads = vec![stats.received_packets()];
-        self.common.handle.publish(self.seat, Counters { stats, lost, ports, threads });
+        let buffers = loaded.map(|loaded| loaded.device.buffers()).unwrap_or_default();
+        self.common.handle.publish(self.seat, Counters { stats, lost, ports, threads, buffers });
     }
 
     /// Sleeps until a packet comes, someone wakes the thread, or something is due.

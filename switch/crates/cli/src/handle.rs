@@ -21,6 +21,8 @@ pub struct Counters {
     pub ports: Vec<(u32, usize, bool)>,
     /// Packets that each thread ran.
     pub threads: Vec<u64>,
+    /// Of the packet buffers, which all threads share.
+    pub buffers: Vec<runtime::BufferState>,
 }
 
 pub struct Handle {
@@ -122,11 +124,14 @@ impl Handle {
 }
 
 impl Counters {
-    /// The links are those that the first one saw.
+    /// The links and packet buffers are as the first one saw them.
     fn add(&mut self, other: &Self) {
         self.stats.add(&other.stats);
         self.lost.add(&other.lost);
         self.threads.extend(&other.threads);
+        if self.buffers.is_empty() {
+            self.buffers.clone_from(&other.buffers);
+        }
         for (number, depth, up) in &other.ports {
             match self.ports.iter_mut().find(|(known, ..)| known == number) {
                 Some((_, sum, _)) => *sum += depth,

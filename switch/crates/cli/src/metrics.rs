@@ -8,6 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use listen::Listener;
 use pipeline::DropReason;
+use runtime::{BufferCounts, BufferState};
 use service::{Hub, Refused};
 use tracing::{info, warn};
 
@@ -82,6 +83,30 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
     };
     let lost_by_port = counters.lost.ports.iter().flat_map(of_port).collect();
     family("lost_packets_total", "counter", "Packets that a port could not carry.", lost_by_port);
+    let of_buffers = |value: fn(&BufferState) -> u64| {
+        let buffers = counters.buffers.iter();
+        buffers.map(|buffer| (format!("{{buffer={:?}}}", buffer.name), value(buffer))).collect()
+    };
+    family("buffer_packets", "gauge", "Copies in a packet buffer.", of_buffers(|buffer| buffer.packets));
+    family("buffer_octets", "gauge", "Octets that they take.", of_buffers(|buffer| buffer.octets));
+    let outcomes = |buffer: &BufferState| {
+        let BufferCounts { kept, no_room, refused, released, sent, expired } = buffer.counts;
+        let all = [
+            ("kept", kept),
+            ("no_room", no_room),
+            ("refused", refused),
+            ("released", released),
+            ("sent", sent),
+            ("expired", expired),
+        ];
+        all.map(|(name, count)| (format!("{{buffer={:?},outcome=\"{name}\"}}", buffer.name), count))
+    };
+    family(
+        "buffer_copies_total",
+        "counter",
+        "Copies asked for of a packet buffer, by whether it kept them, and by what became of those.",
+        counters.buffers.iter().flat_map(outcomes).collect(),
+    );
     let single = |value: u64| vec![(String::new(), value)];
     family("parser_errors_total", "counter", "Packets that the parser rejected.", single(counters.stats.parser_errors));
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));

@@ -22,6 +22,8 @@ pub enum ObjectKind {
     Meter,
     DirectMeter,
     Register,
+    /// Of `packet_buffer.p4`.
+    PacketBuffer,
     ActionProfile,
     ActionSelector,
     /// A stream of digests; v1model has a function for it.

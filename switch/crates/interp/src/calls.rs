@@ -98,6 +98,19 @@ impl Run<'_, '_> {
                     self.scratch.bytes = bytes;
                 }
             }
+            Inst::BufferKeep { dst, buffer, queue, number, microseconds, fields } => {
+                let [queue, number, microseconds] = [queue, number, microseconds].map(|it| self.short(it));
+                let kept = self.context.buffer_keep(*buffer, queue, number, microseconds, *fields);
+                self.assign(*dst, kept.into());
+            }
+            Inst::BufferRelease { buffer, queue, number } => {
+                let (queue, number) = (self.short(queue), self.short(number));
+                self.context.buffer_release(*buffer, queue, number);
+            }
+            Inst::BufferSend { buffer, queue, number } => {
+                let (queue, number) = (self.short(queue), self.short(number));
+                self.context.buffer_send(*buffer, queue, number);
+            }
             Inst::Hash { dst, algorithm, base, data, max } => self.hash(dst, *algorithm, base, data, max),
             Inst::Checksum { dst, algorithm, data, payload } => {
                 let mut bits = std::mem::take(&mut self.scratch.bits);

@@ -153,6 +153,21 @@ impl Run<'_, '_> {
                 let args = [Arg::Scalar(*index, 32), value.clone()];
                 self.extern_event("register.write", Some(&program.registers[*register].name), &args, None);
             }
+            Inst::BufferKeep { dst, buffer, queue, number, microseconds, .. } => {
+                let args = [*queue, *number, *microseconds].map(|operand| Arg::Scalar(operand, 32));
+                let name = Some(program.buffers[*buffer].name.as_str());
+                self.extern_event("packet_buffer.keep", name, &args, Some(*dst));
+            }
+            Inst::BufferRelease { buffer, queue, number } => {
+                let args = [*queue, *number].map(|operand| Arg::Scalar(operand, 32));
+                let name = Some(program.buffers[*buffer].name.as_str());
+                self.extern_event("packet_buffer.release", name, &args, None);
+            }
+            Inst::BufferSend { buffer, queue, number } => {
+                let args = [*queue, *number].map(|operand| Arg::Scalar(operand, 32));
+                let name = Some(program.buffers[*buffer].name.as_str());
+                self.extern_event("packet_buffer.send", name, &args, None);
+            }
             Inst::Hash { dst, data, .. } => self.extern_to("hash", None, data, dst),
             Inst::Checksum { dst, data, .. } => self.extern_to("checksum", None, data, dst),
             Inst::Random { dst, lo, hi } => self.extern_to("random", None, &[lo.clone(), hi.clone()], dst),

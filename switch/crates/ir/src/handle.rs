@@ -23,6 +23,7 @@ handles! {
     CounterId
     MeterId
     RegisterId
+    BufferId
     ValueSetId
     DigestId
     ExternId

@@ -259,6 +259,28 @@ pub enum Inst {
     Recirculate {
         fields: Option<FieldListId>,
     },
+    /// Keeps a copy of the packet as it came in, under a number in a queue; `dst` (1 bit) says whether there is room. All
+    /// operands are 32 bits.
+    BufferKeep {
+        dst: Temp,
+        buffer: BufferId,
+        queue: Operand,
+        number: Operand,
+        microseconds: Operand,
+        fields: FieldListId,
+    },
+    /// Drops the copies of a queue up to a number.
+    BufferRelease {
+        buffer: BufferId,
+        queue: Operand,
+        number: Operand,
+    },
+    /// Has the copies of a queue up to a number start again.
+    BufferSend {
+        buffer: BufferId,
+        queue: Operand,
+        number: Operand,
+    },
     /// Cuts the packet to `bytes` (32 bits) when it leaves.
     Truncate {
         bytes: Operand,

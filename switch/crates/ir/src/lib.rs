@@ -58,6 +58,7 @@ pub struct Program {
     pub counters: Arena<CounterId, Counter>,
     pub meters: Arena<MeterId, Meter>,
     pub registers: Arena<RegisterId, Register>,
+    pub buffers: Arena<BufferId, Buffer>,
     pub value_sets: Arena<ValueSetId, ValueSet>,
     pub digests: Arena<DigestId, Digest>,
     pub externs: Arena<ExternId, Extern>,

@@ -189,6 +189,15 @@ pub struct Register {
     pub width: u32,
 }
 
+/// A `packet_buffer`: copies of packets by queue and number, so many octets of them in all and in one queue.
+#[derive(Debug, Clone, Default)]
+pub struct Buffer {
+    pub name: String,
+    pub queues: u64,
+    pub octets: u64,
+    pub octets_of_queue: u64,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct ValueSet {
     pub name: String,

@@ -31,7 +31,8 @@ impl Inst {
             | Inst::Fuel { dst }
             | Inst::LoadArg { dst, .. }
             | Inst::Meter { dst, .. }
-            | Inst::DirectMeter { dst, .. } => visit(*dst),
+            | Inst::DirectMeter { dst, .. }
+            | Inst::BufferKeep { dst, .. } => visit(*dst),
             Inst::Extract { error, .. } | Inst::Advance { error, .. } => visit(*error),
             Inst::Lookup { hit, action, .. } => {
                 visit(*hit);
@@ -54,6 +55,8 @@ impl Inst {
             | Inst::CopyArg { .. }
             | Inst::Count { .. }
             | Inst::RegisterWrite { .. }
+            | Inst::BufferRelease { .. }
+            | Inst::BufferSend { .. }
             | Inst::Digest { .. }
             | Inst::CallExtern { .. }
             | Inst::Clone { .. }
@@ -132,6 +135,15 @@ impl Inst {
             Inst::RegisterWrite { index, value, .. } => {
                 operand(index, f);
                 argument(value, f);
+            }
+            Inst::BufferKeep { queue, number, microseconds, .. } => {
+                operand(queue, f);
+                operand(number, f);
+                operand(microseconds, f);
+            }
+            Inst::BufferRelease { queue, number, .. } | Inst::BufferSend { queue, number, .. } => {
+                operand(queue, f);
+                operand(number, f);
             }
             Inst::Hash { dst, base, data, max, .. } => {
                 dest_use(dst, f);

@@ -123,6 +123,19 @@ impl Run<'_, '_> {
                     self.context.register_write_wide(*register, index, &bytes);
                 }
             }
+            Inst::BufferKeep { buffer, queue, number, microseconds, fields, .. } => {
+                let [queue, number, microseconds] = [queue, number, microseconds].map(|it| self.value(*it) as u32);
+                let kept = self.context.buffer_keep(*buffer, queue, number, microseconds, *fields);
+                self.give_scalar(0, kept.into());
+            }
+            Inst::BufferRelease { buffer, queue, number } => {
+                let (queue, number) = (self.value(*queue) as u32, self.value(*number) as u32);
+                self.context.buffer_release(*buffer, queue, number);
+            }
+            Inst::BufferSend { buffer, queue, number } => {
+                let (queue, number) = (self.value(*queue) as u32, self.value(*number) as u32);
+                self.context.buffer_send(*buffer, queue, number);
+            }
             Inst::Hash { dst, algorithm, base, data, max } => self.hash(dst, *algorithm, base, data, max),
             Inst::Checksum { dst, algorithm, data, payload } => {
                 let data = self.bits(data);

@@ -81,6 +81,8 @@ pub struct Lower<'p> {
     pub body: Body,
     /// Where `exit` goes.
     pub exit: BlockId,
+    /// Packets can be kept in ingress only.
+    pub in_ingress: bool,
     /// Where a rejected packet goes, inside a parser.
     pub reject: Option<BlockId>,
     pub active: Vec<Active>,

@@ -23,6 +23,7 @@ pub struct Objects {
     pub counters: HashMap<InstanceId, ir::CounterId>,
     pub meters: HashMap<InstanceId, ir::MeterId>,
     pub registers: HashMap<InstanceId, ir::RegisterId>,
+    pub buffers: HashMap<InstanceId, ir::BufferId>,
     pub profiles: HashMap<InstanceId, ir::ProfileId>,
     pub value_sets: HashMap<(InstanceId, hir::ValueSetId), ir::ValueSetId>,
     /// By the name of the data's type.
@@ -97,6 +98,7 @@ impl Lower<'_> {
             ObjectKind::Counter => "counter",
             ObjectKind::Meter => "meter",
             ObjectKind::Register => "register",
+            ObjectKind::PacketBuffer => "packet buffer",
             ObjectKind::ActionProfile | ObjectKind::ActionSelector => "action profile",
             ObjectKind::DirectCounter => "direct counter",
             ObjectKind::DirectMeter => "direct meter",
@@ -131,6 +133,13 @@ impl Lower<'_> {
                 }
                 let register = self.out.registers.push(ir::Register { name, size, width });
                 self.objects.registers.insert(id, register);
+            }
+            ObjectKind::PacketBuffer => {
+                let queues = number_arg(instance, 0, "the number of queues of a packet buffer")?;
+                let octets = number_arg(instance, 1, "the octets of a packet buffer")?;
+                let octets_of_queue = number_arg(instance, 2, "the octets of a queue of a packet buffer")?;
+                let buffer = self.out.buffers.push(ir::Buffer { name, queues, octets, octets_of_queue });
+                self.objects.buffers.insert(id, buffer);
             }
             ObjectKind::ActionProfile => {
                 let size = number_arg(instance, 0, "the size of an action profile")?;

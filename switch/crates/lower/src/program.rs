@@ -61,6 +61,7 @@ fn start<'p>(hir: &'p hir::Program, instances: &'p Instances, sources: &'p Sourc
         instance: InstanceId(0),
         body: Body::default(),
         exit: ir::BlockId::default(),
+        in_ingress: false,
         reject: None,
         active: Vec::new(),
         running: None,

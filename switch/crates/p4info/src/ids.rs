@@ -22,6 +22,8 @@ pub enum Kind {
     DirectMeter = 0x15,
     Register = 0x16,
     Digest = 0x17,
+    /// Of those that are for vendors (spec "ID Allocation for P4Info Objects").
+    PacketBuffer = 0x81,
 }
 
 impl Kind {
@@ -42,6 +44,7 @@ impl Kind {
             Self::DirectMeter => "direct meter",
             Self::Register => "register",
             Self::Digest => "digest",
+            Self::PacketBuffer => "packet buffer",
         }
     }
 }

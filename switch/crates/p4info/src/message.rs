@@ -85,6 +85,7 @@ fn object_kind(program: &Program, instances: &Instances, id: InstanceId) -> Opti
         ObjectKind::DirectMeter => Kind::DirectMeter,
         ObjectKind::Register => Kind::Register,
         ObjectKind::Digest => Kind::Digest,
+        ObjectKind::PacketBuffer => Kind::PacketBuffer,
     })
 }
 

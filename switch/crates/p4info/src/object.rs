@@ -56,6 +56,7 @@ impl Builder<'_> {
                 let preamble = Some(self.preamble(Kind::Digest, &instance.name, &instance.annotations, &[]));
                 self.info.digests.push(info::Digest { preamble, type_spec });
             }
+            Some(ObjectKind::PacketBuffer) => self.packet_buffer(instance),
             Some(ObjectKind::DirectCounter | ObjectKind::DirectMeter) | None => {}
         }
     }
@@ -66,6 +67,22 @@ impl Builder<'_> {
         let ty = *args.get(argument).filter(|_| self.instances.architecture().is_psa())?;
         self.describe(ty);
         new_type_name(self.program, ty)
+    }
+
+    /// An extern that P4Runtime has no message for: its type's id is of those that are for vendors.
+    fn packet_buffer(&mut self, instance: &Instance) {
+        let kind = Kind::PacketBuffer;
+        let preamble = Some(self.preamble(kind, &instance.name, &instance.annotations, &[]));
+        let instance = info::ExternInstance { preamble, info: None };
+        let known = self.info.externs.iter_mut().find(|known| known.extern_type_id == u32::from(kind as u8));
+        match known {
+            Some(known) => known.instances.push(instance),
+            None => self.info.externs.push(info::Extern {
+                extern_type_id: u32::from(kind as u8),
+                extern_type_name: "packet_buffer".to_owned(),
+                instances: vec![instance],
+            }),
+        }
     }
 
     pub fn profile(&mut self, id: InstanceId) {

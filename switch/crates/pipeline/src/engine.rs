@@ -7,7 +7,8 @@ use std::mem;
 
 use ir::{DigestId, FieldListId, FunctionId};
 use num_bigint::BigUint;
-use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
+use runtime::effects::Keep;
+use runtime::{Backend, Context, Event, KeptPacket, Packet, Recorder, Seed};
 
 use self::psa::Path;
 use crate::loaded::Loaded;
@@ -135,6 +136,11 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// When [`Engine::poll`] has something to do, if no port holds it back.
+    pub fn next_departure(&self) -> Option<u64> {
+        self.traffic.next_departure().into_iter().chain(self.loaded.device.next_kept()).min()
+    }
+
     /// To be called between packets: lets a batch pass that no packet may see half of. Those that wait for their ports
     /// have seen the tables as they were, so they leave first.
     fn pass_gate(&mut self, sink: &mut impl Sink) {
@@ -193,7 +199,8 @@ impl<'a> Engine<'a> {
 
     /// Lets the packets go whose time has come.
     pub fn poll(&mut self, now: u64, sink: &mut impl Sink) {
-        if self.traffic.next_departure().is_some() {
+        let kept = self.loaded.device.next_kept();
+        if self.traffic.next_departure().is_some() || kept.is_some_and(|at| at <= now) {
             self.pass_gate(sink);
             self.send_due(now, sink);
         }
@@ -217,11 +224,23 @@ impl<'a> Engine<'a> {
                     None => self.egress(port, at, sink),
                     Some(psa) => self.psa_egress(psa, port, at, sink),
                 }
+            } else if let Some(kept) = self.loaded.device.pop_kept(now) {
+                self.start_kept(kept, now);
+                if self.spend() {
+                    self.ingress(now, sink);
+                }
             } else {
                 return;
             }
             // Dropped or sent; what goes round has its recorder with it.
             self.context.trace = None;
+        }
+    }
+
+    /// Drops the copies in packet buffers: their program goes.
+    pub fn drop_kept(&mut self) {
+        while self.loaded.device.pop_kept(u64::MAX).is_some() {
+            self.traffic.stats.drop_packet(DropReason::Replaced);
         }
     }
 
@@ -254,6 +273,7 @@ impl<'a> Engine<'a> {
             if !self.tell(now, sink) {
                 return;
             }
+            self.keep_copies();
             if let Some((session, fields)) = self.context.effects.clone_i2e.take() {
                 self.clone_from_ingress(session, fields, now);
             }
@@ -394,6 +414,25 @@ impl<'a> Engine<'a> {
         self.budget -= self.budget / 2;
         self.replicate_clone(copy, &session, now);
         self.context.frame.persistent_mut().copy_from_slice(&persistent);
+    }
+
+    /// The packet buffers' copies of the packet as it came in.
+    fn keep_copies(&mut self) {
+        for Keep { buffer, queue, number, deadline, fields } in mem::take(&mut self.context.effects.keep) {
+            let port = self.context.frame.ingress_port(&self.loaded.program.standard_metadata) as u32;
+            let (bytes, values) = (self.context.packet.bytes().into(), self.kept(Some(fields)).into());
+            let packet = KeptPacket { port, bytes, fields, values, budget: self.budget };
+            self.loaded.device.keep(buffer, queue, number, deadline, packet);
+        }
+    }
+
+    /// Puts a copy out of a packet buffer into the context.
+    fn start_kept(&mut self, kept: KeptPacket, now: u64) {
+        self.context.packet.refill(self.headroom, &kept.bytes);
+        self.context.start(now);
+        self.budget = kept.budget;
+        self.set_arrival(kept.port, Instance::Kept, now);
+        self.restore(Some(kept.fields), &kept.values);
     }
 
     fn clone_session(&mut self, session: u32) -> Option<crate::CloneSession> {

@@ -62,4 +62,6 @@ pub enum Instance {
     Recirculated = 4,
     Replicated = 5,
     Resubmitted = 6,
+    /// Beside v1model: out of a packet buffer.
+    Kept = 7,
 }

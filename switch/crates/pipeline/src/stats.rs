@@ -15,13 +15,23 @@ pub enum DropReason {
     /// A multicast group without members, or one that is not there.
     NoReplica,
     Assertion,
+    /// It was in a packet buffer when another program took the place of its own.
+    Replaced,
     /// The switch itself failed on it, which is a defect; the log says where.
     Fault,
 }
 
 impl DropReason {
-    pub const ALL: [Self; 7] =
-        [Self::Ingress, Self::Egress, Self::QueueFull, Self::Budget, Self::NoReplica, Self::Assertion, Self::Fault];
+    pub const ALL: [Self; 8] = [
+        Self::Ingress,
+        Self::Egress,
+        Self::QueueFull,
+        Self::Budget,
+        Self::NoReplica,
+        Self::Assertion,
+        Self::Replaced,
+        Self::Fault,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -31,6 +41,7 @@ impl DropReason {
             Self::Budget => "budget",
             Self::NoReplica => "no_replica",
             Self::Assertion => "assertion",
+            Self::Replaced => "replaced",
             Self::Fault => "fault",
         }
     }
@@ -44,6 +55,7 @@ impl DropReason {
             Self::Budget => "it went round or was copied too often",
             Self::NoReplica => "its multicast group or clone session has no ports that are up",
             Self::Assertion => "an assertion of the program failed",
+            Self::Replaced => "it was in a packet buffer when the program was replaced",
             Self::Fault => "the switch failed on it; its log says where",
         }
     }

@@ -145,7 +145,8 @@ impl Switch {
     }
 
     fn next_departure(&self) -> Option<u64> {
-        self.traffic.next_departure()
+        let kept = self.program.loaded.device.next_kept();
+        self.traffic.next_departure().into_iter().chain(kept).min()
     }
 
     fn packets_in<'py>(&mut self, python: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {

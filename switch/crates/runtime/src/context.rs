@@ -9,7 +9,7 @@ use tables::{Reader, Recent};
 use crate::bits::BitString;
 use crate::body::Head;
 use crate::device::Device;
-use crate::effects::Effects;
+use crate::effects::{Effects, Keep};
 use crate::entry::TableEntry;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
@@ -316,6 +316,33 @@ impl<'d> Context<'d> {
     pub fn register_write_wide(&mut self, register: RegisterId, index: u32, value: &[u8]) {
         self.take_turn(register);
         self.device.registers[register.index()].write_bytes(index.into(), value);
+    }
+
+    /// Asks for a copy of the packet to be kept; answers whether there is room for it.
+    pub fn buffer_keep(
+        &mut self,
+        buffer: BufferId,
+        queue: u32,
+        number: u32,
+        microseconds: u32,
+        fields: FieldListId,
+    ) -> bool {
+        let room = self.device.buffers[buffer.index()].has_room(queue, number, self.packet.len());
+        if room {
+            let deadline = self.now + u64::from(microseconds) * 1000;
+            self.effects.keep.push(Keep { buffer, queue, number, deadline, fields });
+        }
+        room
+    }
+
+    /// Drops copies.
+    pub fn buffer_release(&mut self, buffer: BufferId, queue: u32, number: u32) {
+        self.device.buffers[buffer.index()].release(queue, number);
+    }
+
+    /// Has copies start again.
+    pub fn buffer_send(&mut self, buffer: BufferId, queue: u32, number: u32) {
+        self.device.buffers[buffer.index()].send(queue, number);
     }
 
     /// The hash of the data.

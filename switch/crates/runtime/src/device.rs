@@ -8,6 +8,7 @@ use ir::*;
 use num_bigint::BigUint;
 use tables::Epochs;
 
+use crate::buffer::{Buffer, BufferState, KeptPacket};
 use crate::cells::{Counters, Meters, Registers};
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{ProgramError, WriteError};
@@ -34,6 +35,7 @@ pub struct Device {
     pub(crate) meters: Vec<Meters>,
     pub(crate) registers: Vec<Registers>,
     pub(crate) turns: Turns,
+    pub(crate) buffers: Vec<Buffer>,
     pub(crate) value_sets: Vec<ValueSetState>,
     pub(crate) externs: Bound,
     pub(crate) errors: ParserErrors,
@@ -83,6 +85,7 @@ impl Device {
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
             registers: program.registers.iter().map(|(_, register)| Registers::new(register)).collect(),
             turns: Turns::new(&program),
+            buffers: program.buffers.iter().map(|(_, buffer)| Buffer::new(buffer)).collect(),
             value_sets: program.value_sets.iter().map(|(_, set)| ValueSetState::new(set, &epochs)).collect(),
             externs,
             errors: ParserErrors::new(&program),
@@ -112,6 +115,26 @@ impl Device {
     /// To be called with the table's book locked, once entries came or went.
     pub(crate) fn note_occupied(&self, table: TableId, has_entries: bool) {
         self.occupied[table.index()].store(u8::from(has_entries), Release);
+    }
+
+    /// The next copy of a packet that starts again at or before `now`.
+    pub fn pop_kept(&self, now: u64) -> Option<KeptPacket> {
+        self.buffers.iter().find_map(|buffer| buffer.pop(now))
+    }
+
+    /// When a copy of a packet starts again.
+    pub fn next_kept(&self) -> Option<u64> {
+        self.buffers.iter().filter_map(Buffer::next).min()
+    }
+
+    /// Keeps a copy for which there is room.
+    pub fn keep(&self, buffer: BufferId, queue: u32, number: u32, deadline: u64, packet: KeptPacket) {
+        self.buffers[buffer.index()].keep(queue, number, deadline, packet);
+    }
+
+    /// What is in the packet buffers, and what became of copies.
+    pub fn buffers(&self) -> Vec<BufferState> {
+        self.buffers.iter().map(Buffer::state).collect()
     }
 
     /// What a cell of a counter counted.

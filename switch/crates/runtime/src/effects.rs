@@ -1,7 +1,18 @@
 //! What a run of a block asks the pipeline to do afterwards.
 
-use ir::{DigestId, FieldListId, StringId};
+use ir::{BufferId, DigestId, FieldListId, StringId};
 use num_bigint::BigUint;
+
+/// A copy of the packet that is to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    pub buffer: BufferId,
+    pub queue: u32,
+    pub number: u32,
+    /// Nanoseconds.
+    pub deadline: u64,
+    pub fields: FieldListId,
+}
 
 /// Requests left by one packet; the pipeline clears them between packets.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -12,6 +23,8 @@ pub struct Effects {
     pub clone_e2e: Option<(u32, Option<FieldListId>)>,
     pub resubmit: Option<Option<FieldListId>>,
     pub recirculate: Option<Option<FieldListId>>,
+    /// Copies for which there is room.
+    pub keep: Vec<Keep>,
     /// Bytes the packet is cut to when it leaves.
     pub truncate: Option<u32>,
     /// Messages for the control plane, members in the order of the digest's widths.
@@ -31,6 +44,7 @@ impl Effects {
         self.clone_e2e = None;
         self.resubmit = None;
         self.recirculate = None;
+        self.keep.clear();
         self.truncate = None;
         self.digests.clear();
         self.log.clear();

@@ -10,6 +10,7 @@
 mod action;
 pub mod bits;
 mod body;
+pub mod buffer;
 mod cells;
 pub mod context;
 pub mod device;
@@ -33,6 +34,7 @@ mod value_set;
 mod wire;
 
 pub use bits::BitString;
+pub use buffer::{BufferCounts, BufferState, KeptPacket};
 pub use context::Context;
 pub use device::Device;
 pub use effects::Effects;

@@ -11,6 +11,7 @@ pub static V1MODEL: Architecture = Architecture {
         ("meter", ObjectKind::Meter),
         ("direct_meter", ObjectKind::DirectMeter),
         ("register", ObjectKind::Register),
+        ("packet_buffer", ObjectKind::PacketBuffer),
         ("action_profile", ObjectKind::ActionProfile),
         ("action_selector", ObjectKind::ActionSelector),
     ],

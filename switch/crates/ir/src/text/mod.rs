@@ -64,6 +64,8 @@
 //!           | def "=" "load_arg" INT | "copy_arg" place "," INT "," INT       offset; offset, bytes
 //!           | "count" NAME "," operand | def "=" "meter" NAME "," operand | def "=" "direct_meter" NAME
 //!           | dest "=" "register_read" NAME "," operand | "register_write" NAME "," operand "," arg
+//!           | def "=" "buffer_keep" NAME "," operand "," operand "," operand "fields" NAME     queue, number, time
+//!           | ("buffer_release" | "buffer_send") NAME "," operand "," operand
 //!           | dest "=" "hash" algorithm arg "," args "," arg                  base, data, max
 //!           | dest "=" "checksum" algorithm args ["payload"]
 //!           | dest "=" "random" arg "," arg

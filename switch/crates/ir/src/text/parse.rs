@@ -307,6 +307,12 @@ impl Parser {
                 let width = self.int()?;
                 self.program.registers.push(Register { name, size, width });
             }
+            "buffer" => {
+                let (name, queues) = self.name_and_size()?;
+                self.word("octets")?;
+                let (octets, octets_of_queue) = (self.int()?, self.int()?);
+                self.program.buffers.push(Buffer { name, queues, octets, octets_of_queue });
+            }
             "value_set" => {
                 let (name, size) = self.name_and_size()?;
                 let mut keys = Vec::new();

@@ -228,6 +228,10 @@ impl Parser {
         self.reference("register", |p| &p.registers, |register| &register.name)
     }
 
+    fn buffer_name(&mut self) -> Result<BufferId> {
+        self.reference("buffer", |p| &p.buffers, |buffer| &buffer.name)
+    }
+
     /// Instructions whose result goes to a temp or a place.
     fn any_dest(&mut self, word: &str, dst: Dest) -> Result<Option<Inst>> {
         let inst = match word {
@@ -332,6 +336,14 @@ impl Parser {
                 let meter = self.reference("meter", |p| &p.meters, |meter| &meter.name)?;
                 Inst::Meter { dst, meter, index: self.after_comma()? }
             }
+            "buffer_keep" => {
+                let buffer = self.buffer_name()?;
+                let (queue, number, microseconds) = (self.after_comma()?, self.after_comma()?, self.after_comma()?);
+                let Some(fields) = self.fields()? else {
+                    return self.error("`buffer_keep` needs fields");
+                };
+                Inst::BufferKeep { dst, buffer, queue, number, microseconds, fields }
+            }
             "direct_meter" => Inst::DirectMeter { dst, table: self.table_name()? },
             _ => return self.error(format!("`{word}` is no instruction with a result")),
         })
@@ -377,6 +389,14 @@ impl Parser {
                 let (register, index) = (self.register_name()?, self.after_comma()?);
                 self.mark(",")?;
                 Inst::RegisterWrite { register, index, value: self.arg()? }
+            }
+            "buffer_release" => {
+                let buffer = self.buffer_name()?;
+                Inst::BufferRelease { buffer, queue: self.after_comma()?, number: self.after_comma()? }
+            }
+            "buffer_send" => {
+                let buffer = self.buffer_name()?;
+                Inst::BufferSend { buffer, queue: self.after_comma()?, number: self.after_comma()? }
             }
             "digest" => {
                 let digest = self.reference("digest", |p| &p.digests, |digest| &digest.name)?;

@@ -199,6 +199,10 @@ impl Program {
             let name = NameText(&register.name);
             writeln!(f, "register {name} size {} width {}", register.size, register.width)?;
         }
+        for (_, buffer) in self.buffers.iter() {
+            let (name, queues) = (NameText(&buffer.name), buffer.queues);
+            writeln!(f, "buffer {name} size {queues} octets {} {}", buffer.octets, buffer.octets_of_queue)?;
+        }
         for (_, set) in self.value_sets.iter() {
             writeln!(f, "value_set {} size {} {{", NameText(&set.name), set.size)?;
             for key in &set.keys {

@@ -308,6 +308,20 @@ impl Display for InstText<'_> {
                 write!(f, "register_write {name}, {index}, ")?;
                 self.arg(f, value)
             }
+            Inst::BufferKeep { dst, buffer, queue, number, microseconds, fields } => {
+                self.assign(f, *dst)?;
+                let name = RefText(reference(&program.buffers, *buffer, |buffer| &buffer.name));
+                write!(f, "buffer_keep {name}, {queue}, {number}, {microseconds}")?;
+                self.fields(f, Some(*fields))
+            }
+            Inst::BufferRelease { buffer, queue, number } => {
+                let name = RefText(reference(&program.buffers, *buffer, |buffer| &buffer.name));
+                write!(f, "buffer_release {name}, {queue}, {number}")
+            }
+            Inst::BufferSend { buffer, queue, number } => {
+                let name = RefText(reference(&program.buffers, *buffer, |buffer| &buffer.name));
+                write!(f, "buffer_send {name}, {queue}, {number}")
+            }
             Inst::Hash { dst, algorithm, base, data, max } => {
                 self.dest(f, dst)?;
                 write!(f, "hash {} ", algorithm.word())?;

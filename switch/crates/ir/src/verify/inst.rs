@@ -368,6 +368,19 @@ impl Checker<'_> {
                     self.equal(width, program.registers[*register].width, "the value");
                 }
             }
+            Inst::BufferKeep { dst, buffer, queue, number, microseconds, fields } => {
+                self.dst_of(*dst, 1);
+                self.handle(&program.buffers, *buffer);
+                for operand in [queue, number, microseconds] {
+                    self.operand(operand, 32);
+                }
+                self.fields(Some(*fields));
+            }
+            Inst::BufferRelease { buffer, queue, number } | Inst::BufferSend { buffer, queue, number } => {
+                self.handle(&program.buffers, *buffer);
+                self.operand(queue, 32);
+                self.operand(number, 32);
+            }
             Inst::Hash { dst, base, data, max, .. } => {
                 self.dest(dst);
                 self.fixed_arg(base);

@@ -363,6 +363,9 @@ impl Translator<'_> {
             | Inst::DirectMeter { .. }
             | Inst::RegisterRead { .. }
             | Inst::RegisterWrite { .. }
+            | Inst::BufferKeep { .. }
+            | Inst::BufferRelease { .. }
+            | Inst::BufferSend { .. }
             | Inst::Random { .. }
             | Inst::Digest { .. }
             | Inst::CallExtern { .. }

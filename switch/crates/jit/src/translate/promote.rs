@@ -100,6 +100,9 @@ impl Uses<'_> {
             | Inst::Count { .. }
             | Inst::Meter { .. }
             | Inst::DirectMeter { .. }
+            | Inst::BufferKeep { .. }
+            | Inst::BufferRelease { .. }
+            | Inst::BufferSend { .. }
             | Inst::Clone { .. }
             | Inst::Resubmit { .. }
             | Inst::Recirculate { .. }

@@ -248,6 +248,7 @@ impl Lower<'_> {
             }
             ("register", "read", [result, index]) => self.register_read(instance, result, index)?,
             ("register", "write", [index, value]) => self.register_write(instance, index, value)?,
+            ("packet_buffer", method, given) => return self.call_buffer(object.span, instance, method, given),
             ("Checksum16", "get", [data]) => {
                 let mut list = Vec::new();
                 self.args(data, &mut list)?;

@@ -2,6 +2,7 @@
 
 mod externs;
 mod fields;
+mod packet_buffer;
 
 use hir::instances::{InstanceId, InstanceKind};
 use hir::{TypeId, VarId};
@@ -91,6 +92,7 @@ impl Lower<'_> {
             }
             (1.., InstanceKind::Control(control)) => {
                 let params = &self.hir.controls[control].params;
+                self.in_ingress = index == INGRESS;
                 self.function(BLOCKS[index], id, |lower| {
                     lower.bind_block(index, params, span)?;
                     lower.control_body(control)

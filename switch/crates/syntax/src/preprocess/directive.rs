@@ -250,7 +250,8 @@ impl Preprocessor<'_> {
         }
         let folders: Vec<String> = places.iter().filter_map(|p| p.parent()).map(shown_folder).collect();
         Err(if !self.options.read_files {
-            "only `core.p4`, `v1model.p4` and `psa.p4` can be included here; give the program preprocessed".to_owned()
+            "only `core.p4`, `v1model.p4`, `psa.p4` and `packet_buffer.p4` can be included here; give the program preprocessed"
+                .to_owned()
         } else if folders.is_empty() {
             "give the folder to look in with -I".to_owned()
         } else {
