@@ -172,6 +172,9 @@ class Drop(_InWords):
     DUPLICATE_HELD = 120, "a duplicate acknowledgement, for what may still come (no loss)"
     REPORT_HEARD = 121, "a peer's report of paths, which ends here (no loss)"
     REPORT_NEEDLESS = 122, "a report of ours that another packet took along (no loss)"
+    COPY_NEEDLESS = 123, "a copy of a packet that need not be sent again (no loss)"
+    HELD_FOR_ORDER = 124, "in the buffer until what was sent before it has come (no loss)"
+    CAME_TWICE = 125, "sent again by another path, and has come by the first (no loss)"
     LINUX_RATE = 130, "too many for Linux, of its class by its port"
     LINUX_COPY = 131, "a flood's copy that Linux has no use for (no loss)"
     UNSOLICITED_OPEN = 140, "a connection that begins outside, and no pinhole lets it in"
@@ -204,6 +207,7 @@ class SessionMode(IntFlag):
     ILNP = 16  # the peer has a nonce: one of others is forged, and so are errors without
     PREFER = 32  # some flows take a path of their own
     NUMBER = 64  # packets are numbered by path, and each end reports what came; all paths bear the session's header
+    ORDER = 128  # numbered packets that want to come in order say it, and are sent again if their path dies
 
 
 class HostProtocols(IntFlag):

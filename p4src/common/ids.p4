@@ -385,7 +385,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x0200120C, action 0x0100120E, counter 0x12001202, direct counter 0x13001204, register 0x16001226.
+// Scheduling: next free table 0x0200120C, action 0x0100120E, counter 0x12001203, direct counter 0x13001204, register 0x16001229, buffer 0x81001203.
 // Table 0x02001201, actions 0x01001201 to 0x01001204 and counter 0x13001201 were those of schedules by session.
 #define SESSION_SCHEDULES_TABLE_ID      0x02001202
 #define SCHEDULES_TABLE_ID              0x02001203
@@ -412,6 +412,7 @@
 #define SCHEDULES_COUNTER_ID            0x13001203
 
 #define PATH_REPORTS_COUNTER_ID         0x12001201
+#define BUFFER_REFUSALS_COUNTER_ID      0x12001202
 
 #define SCHEDULE_STATES_REGISTER_ID     0x16001201
 #define SCHEDULE_FREE_REGISTER_ID       0x16001202
@@ -450,6 +451,13 @@
 #define RECEIVED_PACKETS_REGISTER_ID    0x16001223
 #define UNREPORTED_REGISTER_ID          0x16001224
 #define REPORTED_PACKETS_REGISTER_ID    0x16001225
+#define SENT_ORDERS_REGISTER_ID         0x16001226
+#define ORDERS_REGISTER_ID              0x16001227
+#define ORDERED_PACKETS_REGISTER_ID     0x16001228
+
+// Packet buffers, an extern of the embedded switch.
+#define REINJECTION_BUFFER_ID           0x81001201
+#define RESEQUENCING_BUFFER_ID          0x81001202
 
 // Site borders: next free table 0x02001007, action 0x01001012, direct counter 0x13001007, meter 0x14001002, register 0x16001004.
 #define URPF_SOURCES_TABLE_ID           0x02001001

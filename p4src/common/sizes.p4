@@ -103,6 +103,14 @@
 #define NUMBERED_SESSIONS   16384
 #define SESSION_SLOTS       131072
 #define NUMBERED_PACKETS    262144
+// Packets of which it is remembered that they came, by session and order.
+#define ORDERED_PACKETS     262144
+// Octets of copies of what is under way, and of what waits for what was sent before it: 4 MiB of a path or session is 100 Mbit/s for
+// 0.3 s, with 128 octets for each packet beside its own.
+#define REINJECTION_OCTETS          67108864
+#define REINJECTION_OCTETS_OF_PATH  4194304
+#define RESEQUENCING_OCTETS         67108864
+#define RESEQUENCING_OCTETS_OF_SESSION 4194304
 // TCP flows on their way to a session, each in one of two slots: what may be half open in a round trip under a flood.
 #define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.

@@ -41,6 +41,7 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.middle_hops);
         packet.emit(hdr.last_hop);
         packet.emit(hdr.path_option);
+        packet.emit(hdr.path_order);
         packet.emit(hdr.path_report);
         packet.emit(hdr.payload_header);
         packet.emit(hdr.nonce_option);
@@ -52,6 +53,7 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.hop);
         packet.emit(hdr.routing_behind);
         packet.emit(hdr.path_option_behind);
+        packet.emit(hdr.path_order_behind);
         packet.emit(hdr.path_report_behind);
         packet.emit(hdr.payload_header_behind);
         packet.emit(hdr.nonce_option_behind);

@@ -152,6 +152,7 @@ struct headers_t {
     middle_hops_t middle_hops;
     octets_t last_hop;
     path_option_h path_option;                  // put on here; behind a routing header it is the other one
+    path_order_h path_order;                    // the same
     path_report_h path_report;                  // the same
     shim6_payload_h payload_header;
     nonce_option_h nonce_option;
@@ -163,6 +164,7 @@ struct headers_t {
     octets_t hop;
     routing_part_h routing_behind;
     path_option_h path_option_behind;
+    path_order_h path_order_behind;
     path_report_h path_report_behind;
     shim6_payload_h payload_header_behind;
     nonce_option_h nonce_option_behind;

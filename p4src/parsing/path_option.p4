@@ -16,6 +16,8 @@ parser PathOptionParser(packet_in packet, in chain_t chain, inout path_option_t 
         transition select(option.here, begin.type, begin.version, begin.octets, begin.length) {
             (false, OPTION_PATH, PATH_OPTION_VERSION, PATH_OPTION_LENGTH, 0): sequence;
             (false, OPTION_PATH, PATH_OPTION_VERSION, PATH_REPORT_LENGTH, 2): report;
+            (false, OPTION_PATH, PATH_ORDER_VERSION, PATH_ORDER_LENGTH, 1): order;
+            (false, OPTION_PATH, PATH_ORDER_VERSION, PATH_ORDER_REPORT_LENGTH, 3): report_behind_order;
             default: accept;
         }
     }
@@ -29,6 +31,26 @@ parser PathOptionParser(packet_in packet, in chain_t chain, inout path_option_t 
         option.report.received = seen.received;
         option.report.marked = seen.marked;
         option.report.held = seen.held;
+        transition sequence;
+    }
+
+    state report_behind_order {
+        path_option_order_and_report_t seen = packet.lookahead<path_option_order_and_report_t>();
+        option.reports = true;
+        option.report.slot = seen.slot;
+        option.report.newest = seen.newest;
+        option.report.arrived = seen.arrived;
+        option.report.received = seen.received;
+        option.report.marked = seen.marked;
+        option.report.held = seen.held;
+        transition order;
+    }
+
+    state order {
+        path_option_and_order_t seen = packet.lookahead<path_option_and_order_t>();
+        option.ordered = true;
+        option.order = seen.order;
+        option.wait = seen.wait;
         transition sequence;
     }
 

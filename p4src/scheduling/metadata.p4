@@ -3,6 +3,7 @@
 #ifndef WAYNAME_SCHEDULING_METADATA_P4
 #define WAYNAME_SCHEDULING_METADATA_P4
 
+#include "../common/packet_metadata.p4"
 #include "../common/types.p4"
 
 // The first block of a selective acknowledgement (RFC 2018).
@@ -104,6 +105,22 @@ struct schedule_t {
     bit<32> reverse_inverse_rate;
     bit<32> reverse_least;          // microseconds that it took at least, and at most
     bit<32> reverse_most;
+}
+
+// What becomes of copies of packets that are under way.
+const bit<8> COPY_KEEP    = 1;
+const bit<8> COPY_RELEASE = 2;
+const bit<8> COPY_SEND    = 3;
+
+// A copy of a packet that went by a path and may be lost there.
+struct copy_t {
+    bool out_of_buffer;             // the packet is one, or was held for what was sent before it
+    bit<8> order;                   // COPY_*
+    @field_list(FIELDS_OF_COPY) bit<3> slot;
+    @field_list(FIELDS_OF_COPY) bit<24> sequence;
+    @field_list(FIELDS_OF_COPY) bit<48> sent;       // the first time
+    @field_list(FIELDS_OF_COPY) bit<32> hold;       // microseconds
+    @field_list(FIELDS_OF_COPY) bit<8> times_again; // that it was sent again
 }
 
 // What the controller is told of a path.

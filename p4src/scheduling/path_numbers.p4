@@ -56,6 +56,11 @@ control PathNumbers(inout metadata_t meta) {
     @name("sent_sequences")
     REGISTERS(bit<32>, bit<32>, SESSION_SLOTS, sent);
 
+    // By session: has it begun (8 bits), the order of the last packet that wants to come in order.
+    @id(SENT_ORDERS_REGISTER_ID)
+    @name("sent_orders")
+    REGISTERS(bit<32>, bit<40>, NUMBERED_SESSIONS, sent_orders);
+
     @id(NUMBERED_PACKETS_REGISTER_ID)
     @name("numbered_packets")
     REGISTERS(bit<32>, numbered_packet_t, NUMBERED_PACKETS, packets);
@@ -97,6 +102,17 @@ control PathNumbers(inout metadata_t meta) {
             }
             packets.write(NUMBERED_PACKET(index, sequence), index[16:0] ++ sequence ++ probe ++ busy ++ 3w0 ++ meta.schedule.delivery[47:16]
                           ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
+            // A copy has the order of its packet.
+            if (meta.path_option.put_ordered && !meta.copy.out_of_buffer) {
+                bit<40> last_order;
+                sent_orders.read(last_order, meta.session.number);
+                meta.path_option.put_order = last_order[31:0] + 1;
+                if (last_order == 0) {
+                    bit<64> hashed_order = slot_hash_of_word(meta.keys.slots, meta.arrived ++ meta.session.number[15:0]);
+                    meta.path_option.put_order = hashed_order[31:0];
+                }
+                sent_orders.write(meta.session.number, 8w1 ++ meta.path_option.put_order);
+            }
             meta.path_option.to_put = true;
             meta.path_option.put_counted = 1;
             meta.path_option.put_slot = meta.schedule.slot[2:0];

@@ -11,6 +11,9 @@
 //   sent    flows -> (lost? close) -> the best path -> flights, a mark
 //   heard   flows -> a mark, or the flight of what was lost -> estimates, closed or opened
 //           (acknowledgements.p4)                              (path_measurement.p4, path_closing.p4)
+//
+// Between edges that both do, numbered packets also have an order: what a dead path holds goes by the others (reinjection.p4), and the
+// receiving edge puts in order what came by several (resequencing.p4).
 
 #ifndef WAYNAME_SCHEDULING_SCHEDULES_P4
 #define WAYNAME_SCHEDULING_SCHEDULES_P4
@@ -30,6 +33,8 @@
 #include "path_measurement.p4"
 #include "path_numbers.p4"
 #include "path_reports.p4"
+#include "reinjection.p4"
+#include "resequencing.p4"
 #include "schedule_of_session.p4"
 #include "subflow_memory.p4"
 #include "subflow_slots.p4"
@@ -103,6 +108,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("reported_packets")
     REGISTERS(bit<32>, bit<72>, SUBFLOW_SLOTS, reported_packets);
 
+    @id(BUFFER_REFUSALS_COUNTER_ID)
+    @name("buffer_refusals")
+    @brief("Packets for which a buffer had no room: 0 no copy was kept, 1 went on without waiting for what was sent before.")
+    COUNTERS(bit<8>, 2, buffer_refusals);
+
     ScheduleOfSession() schedule_of_session;
     SubflowSlots() subflow_slots;
     Acknowledgements() acknowledgements;
@@ -111,6 +121,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     PathNumbers() path_numbers;
     PathMeasurement() path_measurement;
     PathClosing() path_closing;
+#ifdef WITH_PACKET_BUFFERS
+    Reinjection() reinjection;
+    Resequencing() resequencing;
+#endif
 
     schedule_path_t slot_0 = { 0, 0, 0, 0 };
     schedule_path_t slot_1 = { 0, 0, 0, 0 };
@@ -122,6 +136,8 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     schedule_path_t slot_7 = { 0, 0, 0, 0 };
 
     apply {
+        bool kept = false;
+        bool refused = false;
         schedule_of_session.apply(meta);
         bit<32> schedule = (bit<32>)meta.schedule.number;
         bit<48> state = 0;
@@ -138,7 +154,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         bit<8> closed = state[39:32];
         bool numbered = meta.session.mode & MODE_NUMBER != 0 && meta.session.number < NUMBERED_SESSIONS
             && meta.schedule.policy != POLICY_NONE;
-        if (numbered && (meta.session.direction == SESSION_OUTBOUND || meta.path_option.of_session && meta.path_option.counted)) {
+        // What waited for its turn was counted when it came.
+        bool counted = meta.path_option.of_session && meta.path_option.counted && !meta.copy.out_of_buffer;
+        bool in_order = numbered && meta.session.mode & MODE_ORDER != 0;
+        if (numbered && (meta.session.direction == SESSION_OUTBOUND || counted)) {
             path_reports.apply(hdr, meta);
         }
         if (meta.path_option.alone && meta.session.direction == SESSION_OUTBOUND) {
@@ -147,7 +166,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         }
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented
-            && (!numbered || meta.schedule.feedback & FEEDBACK_HOLD != 0)) {
+            && (!numbered || !in_order && meta.schedule.feedback & FEEDBACK_HOLD != 0)) {
             acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             if (meta.schedule.missing) {
                 probe_state_t its_probe;
@@ -171,9 +190,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             meta.schedule.pure_ack = hdr.tcp.isValid() && !meta.fragmented
                 && meta.chain.left == 10w0 ++ hdr.tcp.start[31:28] ++ 2w0;
             meta.schedule.ahead = false;
-            if (meta.path_option.of_session && meta.path_option.reports && meta.schedule.feedback != 0) {
+            if (meta.path_option.of_session && meta.path_option.reports && meta.schedule.feedback != 0 && !meta.copy.out_of_buffer) {
                 path_numbers.apply(meta);
             }
+            RELEASE_COPIES
+            PUT_IN_ORDER
             if (meta.path_option.of_session) {
                 EACH_SLOT(FIND_REVERSE_SLOT)
             }
@@ -191,6 +212,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             probes.read(its.probe, index);
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
+            SEND_COPIES
             if (its.learned_changed) {
                 learned_of.write(index, its.learned);
             }
@@ -230,7 +252,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
 
-        if (meta.session.direction != SESSION_OUTBOUND) {
+        bit<64> heard_reports = 0;
+        if (numbered) {
+            reports_heard.read(heard_reports, meta.session.number);
+        }
+        bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
+        unreported_t unreported = 0;
+        CONSIDER_COPY
+
+        if (meta.session.direction != SESSION_OUTBOUND || meta.decided) {
             // It has said what it knows.
         } else if (meta.schedule.policy == POLICY_PER_FLOW) {
             bit<32> count = 0;
@@ -264,12 +294,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             bool quiet;
             bool dead;
             probe_state_t probe_state;
-            bit<64> heard_reports = 0;
-            unreported_t unreported = 0;
-            if (numbered) {
-                reports_heard.read(heard_reports, meta.session.number);
-            }
-            bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
+            // Of open paths: the longest delay, and when all that was sent by them is delivered.
+            fine_time_t slowest = 0;
+            fine_time_t latest = 0;
             bool compared = numbered && meta.schedule.feedback & FEEDBACK_FOLLOW != 0;
             EACH_SLOT(CONSIDER)
 
@@ -302,7 +329,20 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     meta.schedule.work = work;
                 }
                 if (numbered) {
+                    // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues.
+                    // By one path alone all are in order.
+                    bool one_path = meta.schedule.slots & (meta.schedule.slots - 1) == 0;
+                    meta.path_option.put_ordered = in_order && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
+                        && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP);
+                    if (meta.path_option.put_ordered && !one_path) {
+                        fine_time_t wait = (latest << 1) + slowest + (REPORT_WAITS << 1);
+                        meta.path_option.put_wait = 24w0xFFFFFF;
+                        if (wait[63:40] == 0) {
+                            meta.path_option.put_wait = wait[39:16];
+                        }
+                    }
                     path_numbers.apply(meta);
+                    KEEP_COPY
                     unreported_since.read(unreported, SESSION_SLOT(best.slot[2:0]));
                     if (unreported[127:80] == 0 || meta.arrived - unreported[79:32] > LONGEST_PAUSE) {
                         unreported = meta.arrived ++ 80w0;

@@ -187,6 +187,19 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                                    \
             learned_of.read(learned, SUBFLOW_SLOT(k));                                                          \
         }                                                                                                       \
+        if (in_order && closed[k:k] == 0) {                                                                     \
+            fine_time_t delay = delay_of(its.delay, learned);                                                   \
+            fine_time_t last_one = busy_until - now;                                                            \
+            if (last_one >= LONGEST_WAIT) {                                                                     \
+                last_one = 0;                                                                                   \
+            }                                                                                                   \
+            if (delay > slowest) {                                                                              \
+                slowest = delay;                                                                                \
+            }                                                                                                   \
+            if (last_one + delay > latest) {                                                                    \
+                latest = last_one + delay;                                                                      \
+            }                                                                                                   \
+        }                                                                                                       \
         rank = RANK_OPEN;                                                                                       \
         dead = false;                                                                                           \
         heard_of.read(heard, SUBFLOW_SLOT(k));                                                                  \

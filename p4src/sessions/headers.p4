@@ -19,7 +19,7 @@
 #include "../encapsulation/metadata.p4"
 #include "../encapsulation/tunnels.p4"
 
-#define PUT_PATH_OPTION(header, its_report)                 \
+#define PUT_PATH_OPTION(header, its_order, its_report)      \
     header.setValid();                                      \
     header.next_header = own_number;                        \
     header.length = 0;                                      \
@@ -29,9 +29,18 @@
     header.counted = option.put_counted;                    \
     header.slot = option.put_slot;                          \
     header.sequence = option.put_sequence;                  \
+    if (option.put_ordered) {                               \
+        header.version = PATH_ORDER_VERSION;                \
+        header.length = 1;                                  \
+        header.octets = PATH_ORDER_LENGTH;                  \
+        its_order.setValid();                               \
+        its_order.order = option.put_order;                 \
+        its_order.reserved = 0;                             \
+        its_order.wait = option.put_wait;                   \
+    }                                                       \
     if (option.to_report) {                                 \
-        header.length = 2;                                  \
-        header.octets = PATH_REPORT_LENGTH;                 \
+        header.length = header.length + 2;                  \
+        header.octets = header.octets + PATH_REPORT_LENGTH - PATH_OPTION_LENGTH; \
         its_report.setValid();                              \
         its_report.slot = option.put_report.slot;           \
         its_report.newest = option.put_report.newest;       \
@@ -115,9 +124,12 @@ control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, in path_option_t option
         if (option.to_put) {
             session.added = session.added + PATH_OPTION_BYTES;
             if (behind) {
-                PUT_PATH_OPTION(hdr.path_option_behind, hdr.path_report_behind)
+                PUT_PATH_OPTION(hdr.path_option_behind, hdr.path_order_behind, hdr.path_report_behind)
             } else {
-                PUT_PATH_OPTION(hdr.path_option, hdr.path_report)
+                PUT_PATH_OPTION(hdr.path_option, hdr.path_order, hdr.path_report)
+            }
+            if (option.put_ordered) {
+                session.added = session.added + PATH_ORDER_BYTES;
             }
             if (option.to_report) {
                 session.added = session.added + PATH_REPORT_BYTES;

@@ -262,6 +262,10 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 }
             }
         }
+        // Its session ended, or is scheduled in another way by now.
+        if (!meta.decided && meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND && !meta.path_option.put_ordered) {
+            DROP(DROP_COPY_NEEDLESS);
+        }
         if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {
             DROP(DROP_SESSION_UNKNOWN);
         }

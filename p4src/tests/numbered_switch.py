@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from carriers import ipv6
 from schedule_site import SCHEDULE, Schedule, datagram, locator
 from schedule_switch import Scheduled, ScheduledSwitch
 from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, SESSION, between, from_host, in_by, with_header
+from site_switch import MAIN
 
 from small_site import CPU, Entry
 from wayname.p4_constants import SessionMode
@@ -127,8 +129,8 @@ class NumberedSession(Scheduled):
 class NumberedSwitch(ScheduledSwitch):
     session_of = staticmethod(NumberedSession)
 
-    def __init__(self, schedule: Schedule, backend: str = "jit") -> None:
-        super().__init__(schedule, backend)
+    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
+        super().__init__(schedule, backend, program)
         self.use(NumberedSession())
 
     def frames(self, time: int, packet: bytes) -> list[bytes]:

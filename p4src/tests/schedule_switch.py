@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from carriers import ipv6
@@ -21,6 +22,7 @@ from schedule_site import (
 )
 from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, Session, between, from_host, in_by, with_header
 from session_switch import SessionSwitch
+from site_switch import MAIN
 
 from small_site import CPU, Entry
 from wayname.p4_constants import PathEventKind
@@ -47,10 +49,10 @@ class Scheduled(Session):
 
 
 class ScheduledSwitch(SessionSwitch):
-    def __init__(self, schedule: Schedule, backend: str = "jit") -> None:
+    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
         self._path_events: list[PathEvent] = []
-        super().__init__(Scheduled(), mtu, *schedule.entries(), backend=backend)
+        super().__init__(Scheduled(), mtu, *schedule.entries(), backend=backend, program=program)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["path_events"]
         update.entity.digest_entry.config.max_list_size = 1

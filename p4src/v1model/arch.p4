@@ -33,6 +33,11 @@
 // A table whose entries say when they were last hit long ago.
 #define AGES                           support_timeout = true;
 
+// With buffers for packets the program is for the embedded switch alone (buffered.p4).
+#ifdef WITH_PACKET_BUFFERS
+#include <packet_buffer.p4>
+#endif
+
 // The port of the controller.
 #define CPU_PORT 510
 

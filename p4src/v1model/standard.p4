@@ -36,6 +36,9 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         transition select(standard.instance_type, standard.ingress_port) {
             (RESUBMITTED, _): parse;
             (RECIRCULATED, _): lone_report;
+#ifdef WITH_PACKET_BUFFERS
+            (INSTANCE_TYPE_KEPT, _): out_of_buffer;
+#endif
             (_, CPU_PORT): from_controller;
             default: from_port;
         }
@@ -47,8 +50,18 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         meta.icmp_error.type = 0;
         meta.path_option.lone_due = false;
         meta.path_option.alone = true;
+        meta.copy.out_of_buffer = false;
         transition parse;
     }
+
+#ifdef WITH_PACKET_BUFFERS
+    state out_of_buffer {
+        meta.from_controller = false;
+        meta.icmp_error.type = 0;
+        meta.copy.out_of_buffer = true;
+        transition parse;
+    }
+#endif
 
     state from_controller {
         meta.from_controller = true;
@@ -64,6 +77,7 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
     state first_pass {
         meta.ingress_port = standard.ingress_port;
         meta.icmp_error.type = 0;
+        meta.copy.out_of_buffer = false;
         transition parse;
     }
 
@@ -85,7 +99,7 @@ control IngressBegin(inout metadata_t meta, in standard_metadata_t standard) {
         if (standard.parser_error != error.NoError && meta.fault == DROP_NONE) {
             meta.fault = DROP_TRUNCATED;
         }
-        if (standard.instance_type != RESUBMITTED && standard.instance_type != RECIRCULATED) {
+        if (standard.instance_type != RESUBMITTED && standard.instance_type != RECIRCULATED && !meta.copy.out_of_buffer) {
             port_received.count(meta.ingress_port);
         }
     }

@@ -12,13 +12,13 @@ from wayname_lab.load import LABS, parse_lab
 from wayname_lab.virtual.lab import VirtualLab
 
 
-def lab_of(*edges: str, seed: int = 1, change: tuple[str, str] = ("", "")) -> VirtualLab:
-    """Return the lab in which these edges go by feedback; the first of something in the sender's is changed."""
+def lab_of(*edges: str, seed: int = 1, change: tuple[str, str] = ("", ""), changed: str = "a") -> VirtualLab:
+    """Return the lab in which these edges go by feedback; the first of something in one's configuration is changed."""
     text = (LABS / "many-paths.toml").read_text()
     parts = dict(zip(("", "a", "b"), text.split("[edge."), strict=True))
     for edge in edges:
         parts[edge] = parts[edge].replace('source = "marks"', 'source = "feedback"')
-    parts["a"] = parts["a"].replace(*change, 1)
+    parts[changed] = parts[changed].replace(*change, 1)
     return VirtualLab(parse_lab("[edge.".join(parts.values()), "reported", "reported"), seed)
 
 

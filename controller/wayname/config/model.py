@@ -148,6 +148,11 @@ class SwitchConfig(Table):
     key: FilePath | None = None
 
     @property
+    def buffers(self) -> bool:
+        """Whether its program has packet buffers (docs/packet-buffer.md)."""
+        return self.target is Target.EMBEDDED and self.program is None and self.p4info is None
+
+    @property
     def tls(self) -> Tls | None:
         """How the way to it is secured."""
         return Tls(self.ca, self.certificate, self.key) if self.ca else None

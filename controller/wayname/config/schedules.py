@@ -154,6 +154,8 @@ class Schedule(Table):
     packet: Annotated[int, between(40, 65_535)] = 1500
     tolerance: Seconds = 0.1
     probe_interval: Annotated[float, in_units(SECONDS, "seconds"), between(0.001, MOST_SECONDS)] = 0.2
+    # Whether what a dead path holds goes by the others, where both edges can; packets then come in order.
+    reinjection: bool = True
     # How long a sender does not hear that a packet is missing; 0: it does at once.
     hold: Seconds = 0.0
 

@@ -8,26 +8,34 @@ from pathlib import Path
 
 import wayname_switch
 from finsy import P4Schema
-from google.protobuf.text_format import ParseError
+from finsy.proto import p4i
+from google.protobuf.text_format import Merge, ParseError
 
 from wayname.config.model import SwitchConfig, Target
 
 # A link to `p4src` in the repository, and that folder itself where the package is installed.
 SOURCE = Path(str(files("wayname") / "p4src")).resolve()
 PROGRAM = SOURCE / "v1model" / "main.p4"
+# The same with packet buffers, for the embedded switch alone (docs/packet-buffer.md).
+BUFFERED_PROGRAM = SOURCE / "v1model" / "buffered.p4"
 P4INFO = SOURCE / "wayname.p4info.txtpb"
+# And what P4Info says of that one beside.
+BUFFERS_P4INFO = SOURCE / "buffers.p4info.txtpb"
 
 
 class ProgramError(Exception):
     """A program that cannot be loaded, in one line."""
 
 
-def load_schema(p4info: Path = P4INFO, device_config: bytes = b"") -> P4Schema:
-    """Return the schema of a P4Info file; with a device config it can be set on a switch."""
+def load_schema(p4info: Path = P4INFO, device_config: bytes = b"", *more: Path) -> P4Schema:
+    """Return the schema of a P4Info file, and what more of them say; with a device config it can be set on a switch."""
     try:
         if not p4info.read_text("utf-8").strip():
             raise ProgramError(f"{p4info}: is empty; set switch.p4info to a P4Info file")
-        return P4Schema(p4info, device_config)
+        info = p4i.P4Info()
+        for each in (p4info, *more):
+            Merge(each.read_text("utf-8"), info)
+        return P4Schema(info, device_config)
     except OSError as error:
         raise ProgramError(f"{p4info}: cannot be read ({error.strerror}); set switch.p4info to a P4Info file") from None
     except (ValueError, ParseError) as error:
@@ -43,7 +51,9 @@ def own_schema() -> P4Schema:
 def load_program(config: SwitchConfig) -> P4Schema:
     """Return the schema with the device config that a switch of this configuration takes."""
     p4info = config.p4info or P4INFO
-    schema = load_schema(p4info, _device_config(config.target, config.program or PROGRAM))
+    program = config.program or (BUFFERED_PROGRAM if config.buffers else PROGRAM)
+    more = (BUFFERS_P4INFO,) if config.buffers else ()
+    schema = load_schema(p4info, _device_config(config.target, program), *more)
     there = {table.alias for table in schema.tables}
     missing = [table.alias for table in own_schema().tables if table.alias not in there]
     if missing:

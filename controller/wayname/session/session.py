@@ -72,6 +72,8 @@ class Session:
     peer_is_edge: bool = False
     # Whether its packets are numbered by path, and each edge reports what came.
     numbered: bool = False
+    # Whether those also have an order, in which the receiving switch puts them.
+    in_order: bool = False
     # The pairs that a command wants flows of a policy to take, by its name.
     preferences: dict[str, Pair] = field(default_factory=dict)
     # Why it is on this path.

@@ -83,6 +83,7 @@ class SessionTables:
         # Also where nothing is preferred now: the peer's flows by other paths are no reason to follow it.
         mode |= SessionMode.PREFER if self._policies else 0
         mode |= SessionMode.NUMBER if session.numbered else 0
+        mode |= SessionMode.ORDER if session.in_order else 0
         self._entries_by_session.replace(session.number, [*self._entries(session, mode), *ways, *own])
 
     def forget(self, session: Session) -> None:

@@ -10,7 +10,7 @@ from finsy import P4Schema
 
 from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Event
-from wayname.pipeline.program import P4INFO, PROGRAM, SOURCE
+from wayname.pipeline.program import BUFFERED_PROGRAM, P4INFO, SOURCE
 from wayname_lab.advertiser import Advertiser
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.delegating_router import PREFERRED, VALID, DelegatingRouter, delegate
@@ -32,7 +32,7 @@ HostEvent = dict[str, Any]
 @cache
 def _pipeline() -> tuple[str, P4Schema]:
     """Return the program of all switches and its schema; read once for all labs of a process."""
-    program = wayname_switch.device_config(str(PROGRAM), include=[str(SOURCE)])
+    program = wayname_switch.device_config(str(BUFFERED_PROGRAM), include=[str(SOURCE)])
     return program, P4Schema(P4INFO)
 
 

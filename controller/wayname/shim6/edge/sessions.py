@@ -53,7 +53,7 @@ from wayname.shim6.heuristics import (
 from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import LocatorError, believe, learn, tell
 from wayname.shim6.pairs import LocatorState, usable_pairs
-from wayname.shim6.path_reports import numbers_packets, tell_path_reports
+from wayname.shim6.path_reports import numbers_packets, orders_packets, tell_path_reports
 from wayname.shim6.states import State
 from wayname.shim6.trigger_rules import load_rule
 from wayname.wire import icmpv6
@@ -157,7 +157,8 @@ class Shim6Sessions(WatchedSessions):
 
     def _telling(self, host: LocalHost, rules: SessionRules) -> LocalHost:
         """Return a host that tells its peers what they have to know beside its locators."""
-        return tell_path_reports(tell_send_timeout(host, rules.told_send_timeout), self._config.schedules)
+        telling = tell_send_timeout(host, rules.told_send_timeout)
+        return tell_path_reports(telling, self._config.schedules, buffers=self._config.switch.buffers)
 
     def _serve(self, host: LocalHost, now: float) -> None:
         self._hosts[host.ulid] = host
@@ -306,6 +307,7 @@ class Shim6Sessions(WatchedSessions):
             returning=was.returning,
             peer_is_edge=is_edge(was.known),
             numbered=name.local in self._hosts and numbers_packets(self._hosts[name.local], was.known),
+            in_order=name.local in self._hosts and orders_packets(self._hosts[name.local], was.known),
             preferences=was.preferences,
             reason="as before the controller was restarted",
         )
@@ -402,6 +404,7 @@ class Shim6Sessions(WatchedSessions):
         """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
         host = self._hosts[session.name.local]
         session.numbered = numbers_packets(host, context.known)
+        session.in_order = orders_packets(host, context.known)
         local = {locator: self._state(locator) for locator in host.locators}
         pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
         session.set_pairs(pairs, session.paths.get(session.path, context.exchange))

@@ -1,0 +1,130 @@
+// Copies of what is under way on a path, so that it can go by another one if the path dies.
+//
+//   sent       a copy is kept until a report of it should have come   COPY_KEEP
+//              (its delivery, the slowest path's delay and REPORT_WAITS)
+//   reported   what the peer's report confirms is released            COPY_RELEASE
+//   too late   the copy starts again: has its path told anything for half of that time?
+//                yes   it waits on, at most LONGEST_KEPT in all
+//                no    all that it held goes by the others         COPY_SEND
+//
+// That may turn out to be needless: the receiving edge drops what came before (resequencing.p4). So it is done as soon as a path may be
+// dead, and what closes it is what closed it before (subflow_slots.p4); copies that are sent again are a reason to look.
+//
+// Numbers of a path have 24 bits and those of the buffer 32: they stand in the upper ones, so that both go round together.
+
+#ifndef WAYNAME_SCHEDULING_REINJECTION_P4
+#define WAYNAME_SCHEDULING_REINJECTION_P4
+
+#include "../common/ids.p4"
+#include "../common/metadata.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "metadata.p4"
+#include "path_reports.p4"
+
+// Microseconds that a report may wait for a packet that takes it along, or until the switch makes one.
+const fine_time_t REPORT_WAITS = 64w20000 << 16;
+
+// So long, in microseconds, a packet is tried to be brought to the peer.
+const bit<48> LONGEST_KEPT = 500000;
+
+// A packet is sent again so often at most: where several paths die, and where nothing comes back at all.
+const bit<8> MOST_TIMES_AGAIN = 2;
+
+// All of a queue, from the number on.
+const bit<32> AND_ALL_AFTER = 0x7FFFFFFF;
+
+// Index of the counter of copies that found no room.
+const bit<8> REFUSED_COPY  = 0;
+const bit<8> REFUSED_ORDER = 1;
+
+#ifdef WITH_PACKET_BUFFERS
+
+control Reinjection(in metadata_t meta, out bool kept) {
+    @id(REINJECTION_BUFFER_ID)
+    @name("reinjection")
+    packet_buffer(SESSION_SLOTS, REINJECTION_OCTETS, REINJECTION_OCTETS_OF_PATH) copies;
+
+    apply {
+        bit<32> path = SESSION_SLOT(meta.copy.slot);
+        bit<32> number = meta.copy.sequence ++ 8w0;
+        kept = true;
+        if (meta.copy.order == COPY_KEEP) {
+            kept = copies.keep(path, number, meta.copy.hold, FIELDS_OF_COPY);
+        } else if (meta.copy.order == COPY_RELEASE) {
+            copies.release(path, number);
+        } else {
+            copies.send(path, number + AND_ALL_AFTER);
+        }
+    }
+}
+
+#endif
+
+// What Schedules does with copies: all other names are of that control.
+#ifdef WITH_PACKET_BUFFERS
+
+// What a report confirms.
+#define RELEASE_COPIES                                                                                         \
+    if (in_order && meta.schedule.reported) {                                                                  \
+        meta.copy.slot = meta.schedule.slot[2:0];                                                              \
+        meta.copy.sequence = meta.path_option.report.newest;                                                   \
+        meta.copy.order = COPY_RELEASE;                                                                        \
+        reinjection.apply(meta, kept);                                                                         \
+    }
+
+// Of a path that a report closed.
+#define SEND_COPIES                                                                                            \
+    if (in_order && meta.path_event.kind == PATH_EVENT_LOST && meta.schedule.reported) {                       \
+        meta.copy.order = COPY_SEND;                                                                           \
+        reinjection.apply(meta, kept);                                                                         \
+    }
+
+// Of a packet whose path is chosen.
+#define KEEP_COPY                                                                                              \
+    if (!meta.copy.out_of_buffer) {                                                                            \
+        meta.copy.sent = meta.arrived;                                                                         \
+        meta.copy.times_again = 0;                                                                             \
+    }                                                                                                          \
+    if (meta.path_option.put_ordered && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) {    \
+        fine_time_t hold = best.delivery + slowest + REPORT_WAITS;                                             \
+        meta.copy.hold = hold[47:16];                                                                          \
+        meta.copy.slot = best.slot[2:0];                                                                       \
+        meta.copy.sequence = meta.path_option.put_sequence;                                                    \
+        meta.copy.order = COPY_KEEP;                                                                           \
+        reinjection.apply(meta, kept);                                                                         \
+        if (!kept) {                                                                                           \
+            buffer_refusals.count(REFUSED_COPY);                                                               \
+        }                                                                                                      \
+    }
+
+// A copy whose time has come.
+#define CONSIDER_COPY                                                                                          \
+    if (in_order && meta.copy.out_of_buffer && meta.session.direction == SESSION_OUTBOUND) {                   \
+        unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
+        bit<8> its_bit = 8w1 << (bit<8>)meta.copy.slot;                                                        \
+        bit<48> silent_for = meta.arrived - unreported[127:80];                                                \
+        bit<48> long_enough = 16w0 ++ (meta.copy.hold >> 1);                                                   \
+        if (closed & its_bit == 0 && (unreported[127:80] == 0 || silent_for < long_enough)) {                 \
+            if (meta.arrived - meta.copy.sent < LONGEST_KEPT) {                                                \
+                meta.copy.order = COPY_KEEP;                                                                   \
+                reinjection.apply(meta, kept);                                                                 \
+            }                                                                                                  \
+            DROP(DROP_COPY_NEEDLESS);                                                                          \
+        } else {                                                                                               \
+            meta.copy.order = COPY_SEND;                                                                       \
+            reinjection.apply(meta, kept);                                                                     \
+            meta.copy.times_again = meta.copy.times_again + 1;                                                 \
+            meta.schedule.before_known = true;                                                                 \
+            meta.schedule.before_slot = 29w0 ++ meta.copy.slot;                                                \
+        }                                                                                                      \
+    }
+
+#else
+#define RELEASE_COPIES
+#define SEND_COPIES
+#define KEEP_COPY
+#define CONSIDER_COPY
+#endif
+
+#endif

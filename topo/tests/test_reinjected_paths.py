@@ -1,0 +1,54 @@
+"""A path dies under a connection: what it held goes by the others, in order. On the virtual clock."""
+
+from __future__ import annotations
+
+import pytest
+from looking import entries
+from test_many_paths import SUM, goodput, in_use, sending
+from test_reported_paths import lab_of
+
+from wayname.p4_constants import SessionMode
+from wayname_lab.virtual.lab import VirtualLab
+
+
+def has_order(lab: VirtualLab, router: str) -> bool:
+    [identities] = entries(lab, router, "identities")
+    return bool(identities["mode"] & SessionMode.ORDER)
+
+
+def longest_gap(lab: VirtualLab, since: float) -> float:
+    """For how long the receiving program got nothing, in seconds."""
+    rates = [rate for rate in lab.events_of("b1", "rate") if rate["at_ns"] / 1e9 > since]
+    longest: int = max(rate["longest_gap_ns"] for rate in rates)
+    return longest / 1e9
+
+
+def test_a_connection_gets_the_sum_of_three_providers() -> None:
+    lab = sending(lab_of("a", "b"))
+    lab.run_for(1)
+    assert has_order(lab, "a")
+    assert has_order(lab, "b")
+    assert goodput(lab) > 0.95 * SUM
+
+
+@pytest.mark.parametrize(("link", "loser"), [("a-p", None), ("b-q", "q"), ("a-r", "a")])
+def test_a_link_that_is_cut_is_hardly_noticed(link: str, loser: str | None) -> None:
+    """Cut both ways, and one way; without reinjection TCP waits for its timer, 200 ms at least."""
+    lab = sending(lab_of("a", "b"))
+    lab.run_for(1)
+    since = lab.now
+    lab.cut(link, loser)
+    lab.run_for(2)
+    assert longest_gap(lab, since) < 0.25
+    assert in_use(lab, "a") >= 2
+    assert in_use(lab, "b") >= 2
+
+
+@pytest.mark.parametrize("edge", ["a", "b"])
+def test_with_an_edge_that_does_not_want_it_packets_have_no_order(edge: str) -> None:
+    change = ('name = "sites"', 'name = "sites"\nreinjection = false')
+    lab = sending(lab_of("a", "b", change=change, changed=edge))
+    lab.run_for(1)
+    assert not has_order(lab, "a")
+    assert not has_order(lab, "b")
+    assert goodput(lab) > 0.9 * SUM
