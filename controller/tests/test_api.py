@@ -335,7 +335,10 @@ async def test_what_is_not_there(client: httpx.AsyncClient) -> None:
     status, detail = await refused(client, "/v1/tables/nothing")
     assert status == 404
     assert "the tables are ports, " in detail
-    assert await refused_capture(client, port=9) == (404, "9 is not in the configuration; the ports are 1, 2, 3")
+    assert await refused_capture(client, port=9) == (
+        404,
+        "'9' is not in the configuration; the ports are h1 (1), h2 (2), p1 (3)",
+    )
 
 
 async def test_wrong_parameters(client: httpx.AsyncClient) -> None:

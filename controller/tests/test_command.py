@@ -427,7 +427,9 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
             assert "ingress_mirror is empty" in table.stdout
             unknown = await asyncio.to_thread(wayname, "--api", api, "tables", "nothing")
             assert fails(unknown).startswith("No such table: 'nothing'; the tables are ")
-            assert fails(await asyncio.to_thread(wayname, "--api", api, "capture", "9")).startswith("No such port: 9 ")
+            assert fails(await asyncio.to_thread(wayname, "--api", api, "capture", "9")).startswith(
+                "No such port: '9' "
+            )
             unwritable = await asyncio.to_thread(wayname, "--api", api, "capture", "1", "-w", "/nowhere/a.pcap")
             assert "cannot write /nowhere/a.pcap" in fails(unwritable)
 
