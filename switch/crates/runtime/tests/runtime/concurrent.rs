@@ -109,7 +109,7 @@ register read_only size 1 width 32
 function main {
 b0:
     %0:32 = register_read tickets, 0
-    register_write tickets, 0, %0
+    register_write tickets, 0, %0:32
     %1:32 = register_read read_only, 0
     return
 }
