@@ -69,8 +69,10 @@ cat "$root/var/tmp/status"
 ping_two() { ip netns exec one ping -c 3 -i 0.3 -W 10 2001:db8:2::11 || { cat "$root"/var/tmp/wayname*.log; exit 1; }; }
 ping_two
 
-# A switch that starts again forwards as before, without a controller.
+# A switch that starts again forwards as before, without a controller. A killed one has its socket until it is gone, and
+# systemd waits for that too.
 kill -9 "$controller" "$switch"
+while kill -0 "$controller" 2> /dev/null || kill -0 "$switch" 2> /dev/null; do sleep 0.05; done
 switch=$(start wayname-switch)
 ping_two
 kill "$switch"

@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def main(unit: Path, log: Path) -> None:
     heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     where = f"\0{unit.name}"
     heard.bind(where)
-    heard.settimeout(SECONDS)
+    heard.settimeout(1.0)
     environment["NOTIFY_SOCKET"] = f"@{unit.name}"
 
     service = subprocess.Popen(
@@ -53,10 +54,22 @@ def main(unit: Path, log: Path) -> None:
         stdout=log.open("wb"),
         stderr=subprocess.STDOUT,
     )
+    end = time.monotonic() + SECONDS
     for wanted in (b"READY=1", b"WATCHDOG=1"):
-        while heard.recv(4096) != wanted:
-            pass
+        while said_next(heard) != wanted:
+            if service.poll() is not None:
+                sys.exit(f"{unit.name} ended with status {service.returncode} before it said {wanted.decode()}")
+            if time.monotonic() > end:
+                sys.exit(f"{unit.name} did not say {wanted.decode()} within {SECONDS:.0f} s")
     print(service.pid)
+
+
+def said_next(heard: socket.socket) -> bytes:
+    """Return what the service says next, nothing where it is silent for a second."""
+    try:
+        return heard.recv(4096)
+    except TimeoutError:
+        return b""
 
 
 def read(unit: Path) -> dict[str, list[str]]:
