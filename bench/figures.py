@@ -41,10 +41,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar in each group of a panel; None leaves one out."""
+    """A bar in each group of a panel; None leaves one out. `bounds` are the least and the greatest of each."""
 
     name: str
     heights: Sequence[float | None]
+    bounds: Sequence[tuple[float, float]] = ()
     of_paper: bool = False
 
 
@@ -154,7 +155,7 @@ def _labels_side_by_side(groups: Sequence[str]) -> list[str] | None:
 
 
 def _draw_bars(bars: Bars, area: Axes, width: float, place: float, colour: str, lying: bool) -> None:
-    there = [(group + place * width, height) for group, height in enumerate(bars.heights) if height is not None]
+    there = [(group + place * width, height) for group, height in _there(bars)]
     (area.barh if lying else area.bar)(
         [at for at, _ in there],
         [height for _, height in there],
@@ -164,6 +165,17 @@ def _draw_bars(bars: Bars, area: Axes, width: float, place: float, colour: str, 
         hatch="//" if bars.of_paper else None,
         edgecolor="white",
     )
+    if bars.bounds:
+        low = [max(height - bars.bounds[group][0], 0.0) for group, height in _there(bars)]
+        high = [max(bars.bounds[group][1] - height, 0.0) for group, height in _there(bars)]
+        places, heights = zip(*there, strict=True)
+        across, up = (heights, places) if lying else (places, heights)
+        sideways, upwards = ((low, high), None) if lying else (None, (low, high))
+        area.errorbar(across, up, upwards, sideways, fmt="none", ecolor="#444444", elinewidth=0.9, capsize=1.5)
+
+
+def _there(bars: Bars) -> list[tuple[int, float]]:
+    return [(group, height) for group, height in enumerate(bars.heights) if height is not None]
 
 
 def _draw_line(line: Line, area: Axes, look: Look) -> None:
