@@ -179,8 +179,8 @@ bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figur
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
 	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)
 
-bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, SEED=n)
-	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
+bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, OUT=DIR, SEED=n)
+	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick) $(if $(OUT),--out "$(abspath $(OUT))")
 
 bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
 	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)

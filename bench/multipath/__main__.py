@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +22,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "5": lambda: ideal.figure_5(over),
         "7": lambda: ideal.figure_7(over),
         "table-1": lambda: ideal.table_1(over),
-        "9": lambda: crossed.run_all(seed),
+        "9": lambda: crossed.run_all(quick, seed),
         "disturbances": lambda: disturbed.run_all(quick, seed),
         "silence": lambda: silence.run_all(quick, seed),
         "fed": lambda: fed.run_all(quick, seed),
@@ -29,14 +30,20 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "policies": lambda: compared.run_all(quick, seed),
         "cost": lambda: cost.run_all(quick, seed),
         "live": lambda: live.run_all(quick, seed),
-        "edges": lambda: edges.run_all(quick),
+        "edges": lambda: edges.run_all(quick, seed),
         "sweep": lambda: sweep.run_all(quick, seed),
     }
 
 
+def processor_seconds() -> float:
+    """Return what this process and those that it started have used of the processors."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
 @click.command()
 @click.option("--figure", type=click.Choice(list(experiments(False, 1))), help="One figure or table; else all of them.")
-@click.option("--quick", is_flag=True, help="Fewer points and shorter runs; nothing is drawn or written.")
+@click.option("--quick", is_flag=True, help="Fewer draws and shorter runs; docs stay.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same runs.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Figures go there; docs stay.")
 def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
@@ -45,15 +52,16 @@ def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
     for name, experiment in experiments(quick, seed).items():
         if figure in (None, name):
             click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
-            begun = time.monotonic()
+            begun, spent = time.monotonic(), processor_seconds()
             result = experiment()
             printed = [*result.text, *map(str, result.goals)]
             click.echo("\n".join(printed))
             if not quick and out is None:
                 page.put(name, printed)
-            if result.panels and not quick:
+            if result.panels and (out or not quick):
                 click.echo(f"drawn: {keep(result.name, result.data, result.panels, out or FIGURES)}")
-            click.echo(f"{time.monotonic() - begun:.0f} s\n")
+            took = f"{time.monotonic() - begun:.0f} s, {processor_seconds() - spent:.0f} s of processor time"
+            click.echo(f"{took}\n")
             goals[name] = list(result.goals)
     click.echo("\n".join(summary(goals)))
     sys.exit(not all(goal.met for some in goals.values() for goal in some))

@@ -1,53 +1,69 @@
-"""Policies beside each other, with one connection and with twelve."""
+"""Policies beside each other, with one connection and with twelve, over drawn paths."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
-from bench.figures import Bars, Panel
+from bench.figures import Panel
 from bench.multipath import disturbed
-from bench.multipath.experiment import Outcome, Setup, megabits
+from bench.multipath.draws import Draw, near
+from bench.multipath.experiment import Setup
 from bench.multipath.parallel import run_each
 from bench.multipath.policies import POLICIES, Schedule
-from bench.multipath.report import Goal, Result, share
+from bench.multipath.report import Goal, Result, bars_of, counted, drawn, percent, rates_of
 from bench.shim6.report import table
+from bench.spread import headed
 
 CONNECTIONS = 12
+SECONDS, QUICK_SECONDS = 5.0, 3.0
+LATEST_BEGIN = 0.5
+# Percent of the best policy.
+GOAL = 99.0
 
 
-def scenes(quick: bool, seed: int) -> dict[str, Setup]:
-    """Return what each policy is tried with."""
-    seconds = disturbed.QUICK_SECONDS if quick else disturbed.SECONDS
-    one = Setup(disturbed.ROUTES, seconds=seconds, seed=seed)
-    many = replace(one, packet_bytes=(disturbed.PACKET,) * CONNECTIONS, window=20)
+def scenes(draw: Draw, seconds: float) -> dict[str, Setup]:
+    """Return what each policy is tried with; a draw says when connections begin."""
+    rng = draw.rng
+    begins = [rng.uniform(0, LATEST_BEGIN) for _ in range(CONNECTIONS)]
+    one = Setup(draw.routes, seconds=seconds, seed=draw.seed, begins=begins[:1])
+    many = replace(one, packet_bytes=(disturbed.PACKET,) * CONNECTIONS, window=20, begins=begins)
     skewed = [replace(route, delay=route.delay * (1 + 2 * number)) for number, route in enumerate(one.routes)]
     return {
         "one connection": one,
         f"{CONNECTIONS} connections": many,
-        "one, delays of 20, 60 and 100 ms": replace(one, routes=skewed, window=200),
+        "one, delays near 20, 60 and 100 ms": replace(one, routes=skewed, window=200),
     }
 
 
 def run_all(quick: bool, seed: int) -> Result:
     """Run each policy in each scene."""
-    outcomes: dict[str, dict[str, Outcome]] = {}
-    for scene, setup in scenes(quick, seed).items():
-        seen = run_each(replace(setup, schedule=Schedule(policy)) for policy in POLICIES)
-        outcomes[scene] = dict(zip(POLICIES, seen, strict=True))
-    rows: list[Sequence[object]] = [
-        (scene, policy, *outcome.text) for scene, of_scene in outcomes.items() for policy, outcome in of_scene.items()
-    ]
-    text = table(("", "policy", "goodput", "retransmitted", "reordered", "dropped"), rows)
+    seconds = QUICK_SECONDS if quick else SECONDS
+    draws = [scenes(draw, seconds) for draw in near(disturbed.ROUTES, quick, seed)]
+    outcomes = iter(
+        run_each(
+            replace(draw[scene], schedule=Schedule(policy))
+            for scene in draws[0]
+            for policy in POLICIES
+            for draw in draws
+        )
+    )
+    rows: list[Sequence[object]] = []
     goals = []
-    for scene, of_scene in outcomes.items():
-        first = of_scene["fastest first"].goodput
-        best = max(outcome.goodput for outcome in of_scene.values())
-        told = f"{scene}: fastest first has {share(first, best)} of the best policy's {megabits(best)} Mbit/s"
-        goals.append(Goal(f"{told}; 99 % wanted", first >= 0.99 * best))
-    bars = [Bars(policy, [outcomes[scene][policy].goodput / 1e6 for scene in outcomes]) for policy in POLICIES]
-    panel = Panel("Policies over 2, 4 and 5 Mbit/s", "", "goodput in Mbit/s", bars, list(outcomes))
-    data = {
-        scene: {policy: asdict(outcome) for policy, outcome in of_scene.items()} for scene, of_scene in outcomes.items()
-    }
-    return Result("multipath-policies", data, text, goals, (panel,))
+    goodputs: dict[str, dict[str, list[float]]] = {}
+    for scene in draws[0]:
+        of_scene = goodputs[scene] = {}
+        for policy in POLICIES:
+            seen = [next(outcomes) for _ in draws]
+            of_scene[policy] = [outcome.goodput for outcome in seen]
+            met = ([getattr(one, what) for one in seen] for what in ("retransmissions", "reordered", "dropped"))
+            rows.append((scene, policy, *rates_of(of_scene[policy]).cells(2), *map(counted, met)))
+        best = [max(each) for each in zip(*of_scene.values(), strict=True)]
+        what = f"{scene}: fastest first, of the best policy in each draw"
+        goals.append(Goal.of_nine_draws_in_ten(what, percent(of_scene["fastest first"], best), GOAL))
+    head = ("", "policy", *headed("goodput"), "retransmitted: median (worst)", "reordered", "dropped")
+    text = [*table(head, rows), drawn(len(draws), seed)]
+    bars = [bars_of(policy, [rates_of(goodputs[scene][policy]) for scene in goodputs]) for policy in POLICIES]
+    title = "Policies over paths near 2, 4 and 5 Mbit/s; lines from the 10th to the 90th percentile"
+    panel = Panel(title, "", "goodput in Mbit/s", bars, list(goodputs))
+    return Result("multipath-policies", goodputs, text, goals, (panel,))

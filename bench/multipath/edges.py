@@ -7,15 +7,18 @@ from the kernel's counters in the hosts' namespaces.
 from __future__ import annotations
 
 import asyncio
+import os
+import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 
-from bench.figures import Bars, Line, Panel
-from bench.multipath.experiment import megabits
-from bench.multipath.report import Goal, Result, share
+from bench.figures import Line, Panel
+from bench.multipath.draws import DRAWS, QUICK_DRAWS
+from bench.multipath.report import Goal, Result, bars_of, counted, drawn, percent, rates_of, shares_of
 from bench.multipath.tap import missing
 from bench.shim6.report import table
+from bench.spread import headed
 from wayname.config.schedules import SchedulingPolicy
 from wayname_lab.host_handle import Event
 from wayname_lab.load import LabError, find_lab
@@ -29,13 +32,16 @@ LINKS = {"a-p": 2e6, "a-q": 4e6, "a-r": 5e6}
 DYING = "a-r"
 SCHEDULE = "sites"
 PORT = 5001
-SECONDS, QUICK_SECONDS = 8.0, 3.0
+SECONDS = 3.0
+# When a path dies, as parts of this.
+DIES = (0.2, 0.5)
 SAMPLE = 0.25
-PAUSE = 1.0
+PAUSE = 0.5
 PATIENCE = 30.0
 # Of a frame of 1514 octets: what is no header of Ethernet, IPv6, session payload, TCP, timestamps.
 PAYLOAD = 1420 / 1514
-GOAL = 0.9
+# Percent of the limit, and of the best policy.
+GOAL, GOAL_OF_BEST = 90.0, 99.0
 # Linux's counters of all connections of a namespace.
 RETRANSMITTED = ("snmp", "Tcp", "RetransSegs")
 OUT_OF_ORDER = ("netstat", "TcpExt", "TCPOFOQueue")
@@ -46,6 +52,7 @@ class Scene:
     """A connection for some seconds, and what it met."""
 
     goodput: float = 0.0
+    limit: float = 0.0
     retransmitted: int = 0
     out_of_order: int = 0
     # By link: seconds and bit/s.
@@ -77,10 +84,8 @@ class Live:
         self._arrived = arrived
         self._next_port = PORT
 
-    async def connection(self, seconds: float, *, sack: bool = True, dies: float | None = None) -> Scene:
-        """Let one connection send, with selective acknowledgements or not; a path may die on the way."""
-        for host in (SENDER, RECEIVER):
-            await self._inside(host, "sysctl", "-qw", f"net.ipv4.tcp_sack={int(sack)}")
+    async def connection(self, seconds: float, *, dies: float | None = None) -> Scene:
+        """Let one connection send; a path may die on the way."""
         before = await self._counters()
         port, self._next_port = self._next_port, self._next_port + 1
         to = str(self._lab.plan.hosts[RECEIVER].address.ip)
@@ -99,7 +104,8 @@ class Live:
         self._lab.hosts[RECEIVER].stop(serving)
         after = await self._counters()
         retransmitted, out_of_order = (late - early for early, late in zip(before, after, strict=True))
-        return Scene(received * 8 / seconds, retransmitted, out_of_order, sending)
+        limit = sum(LINKS.values()) - (0.0 if dies is None else LINKS[DYING] * (1 - dies / seconds))
+        return Scene(received * 8 / seconds, limit * PAYLOAD, retransmitted, out_of_order, sending)
 
     async def set_policy(self, policy: SchedulingPolicy) -> None:
         """Have both edges share packets out this way."""
@@ -168,66 +174,91 @@ async def running() -> AsyncIterator[Live]:
             yield live
 
 
-async def measure(seconds: float) -> dict[str, Scene]:
-    """Run all scenes."""
-    seen: dict[str, Scene] = {}
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A connection of a draw."""
+
+    policy: SchedulingPolicy
+    dies: float | None = None  # seconds after which a path does
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.policy.value + (", a path dies" if self.dies else "")
+
+
+def drawn_runs(draws: int, seconds: float, seed: int) -> list[list[Run]]:
+    """Draw the order of each draw's runs, and when the path dies."""
+    rng = random.Random(seed)
+    drawn = []
+    for _ in range(draws):
+        dies = seconds * rng.uniform(*DIES)
+        runs = [Run(policy) for policy in SchedulingPolicy]
+        runs += [Run(policy, dies) for policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH)]
+        drawn.append(rng.sample(runs, len(runs)))
+    return drawn
+
+
+async def measure(drawn: Sequence[Sequence[Run]], seconds: float) -> dict[str, list[Scene]]:
+    """Run all of them."""
+    seen: dict[str, list[Scene]] = {run.name: [] for run in sorted(drawn[0], key=lambda run: run.name)}
     async with running() as live:
-        for policy in SchedulingPolicy:
-            await live.set_policy(policy)
-            name = policy.value
-            seen[name] = await live.connection(seconds)
-            if policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.WEIGHTED_ROUND_ROBIN):
-                seen[f"{name}, no SACK"] = await live.connection(seconds, sack=False)
-            if policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH):
-                for sack in (True, False):
-                    dying = f"{name}, a path dies{'' if sack else ', no SACK'}"
-                    seen[dying] = await live.connection(seconds, sack=sack, dies=seconds / 3)
-                    await live.until_all_paths()
+        for run in (run for of_draw in drawn for run in of_draw):
+            await live.set_policy(run.policy)
+            seen[run.name].append(await live.connection(seconds, dies=run.dies))
+            if run.dies is not None:
+                await live.until_all_paths()
     return seen
 
 
-def run_all(quick: bool) -> Result:
-    """Compare policies, with and without SACK, and with a path that dies."""
+def run_all(quick: bool, seed: int) -> Result:
+    """Compare policies, and with a path that dies."""
     lacking = missing()
     if lacking:
         return Result("multipath-edges", {}, [f"skipped: a live run between Linux hosts needs {lacking}"])
-    seconds = QUICK_SECONDS if quick else SECONDS
-    seen = asyncio.run(measure(seconds))
-    whole = sum(LINKS.values()) * PAYLOAD
-    left = whole - LINKS[DYING] * PAYLOAD * 2 / 3
-    rows: list[Sequence[object]] = []
-    for name, scene in seen.items():
-        limit = left if "dies" in name else whole
-        shown = megabits(scene.goodput), megabits(limit), share(scene.goodput, limit)
-        rows.append((name, *shown, scene.retransmitted, scene.out_of_order))
-    text = table(("policy, Linux TCP", "goodput", "limit", "of limit", "retransmitted", "out of order"), rows)
-    first, best = (
-        seen[policy.value].goodput for policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH)
-    )
-    reached = f"{megabits(first)} of {megabits(whole)} Mbit/s, {share(first, whole)}"
-    others = max(seen[policy.value].goodput for policy in SchedulingPolicy)
+    draws = QUICK_DRAWS if quick else DRAWS
+    runs = drawn_runs(draws, SECONDS, seed)
+    loads = [os.getloadavg()[0]]
+    seen = asyncio.run(measure(runs, SECONDS))
+    loads.append(os.getloadavg()[0])
+    shares = {name: [100 * scene.goodput / scene.limit for scene in of_draws] for name, of_draws in seen.items()}
+    rows = [
+        (
+            name,
+            f"{rates_of([scene.goodput for scene in of_draws]).median:.2f}",
+            *shares_of(shares[name]).cells(1),
+            counted([scene.retransmitted for scene in of_draws]),
+            counted([scene.out_of_order for scene in of_draws]),
+        )
+        for name, of_draws in seen.items()
+    ]
+    head = ("policy, Linux TCP", "Mbit/s: median", *headed("% of the limit"))
+    text = table((*head, "retransmitted: median (worst)", "out of order"), rows)
+    load = f"load of the machine {loads[0]:.1f} before and {loads[1]:.1f} after"
+    text.append(f"{drawn(draws, seed)}; {SECONDS:g} s each; {load}")
+    first = shares[SchedulingPolicy.FASTEST_FIRST.value]
+    best = [max(of_draw) for of_draw in zip(*(shares[policy.value] for policy in SchedulingPolicy), strict=True)]
     goals = [
-        Goal(f"three paths through the edges: {reached}; 90 % wanted", first >= GOAL * whole),
-        Goal(
-            f"fastest first has {share(first, others)} of the best policy's {megabits(others)} Mbit/s, and"
-            f" {first / best:.2f} times what the best path has; 99 % wanted",
-            first >= 0.99 * others,
-        ),
+        Goal.of_nine_draws_in_ten("three paths through the edges: of the limit", first, GOAL),
+        Goal.of_nine_draws_in_ten("fastest first, of the best policy in each draw", percent(first, best), GOAL_OF_BEST),
     ]
+    shown = [SchedulingPolicy.FASTEST_FIRST.value, f"{SchedulingPolicy.FASTEST_FIRST.value}, a path dies"]
+    bars = bars_of("Linux TCP", [rates_of([scene.goodput for scene in of_draws]) for of_draws in seen.values()])
+    title = "Linux TCP through the edges; lines from the 10th to the 90th percentile"
     panels = [
-        Panel(
-            "Linux TCP through the edges",
-            "",
-            "goodput in Mbit/s",
-            (Bars("Linux TCP", [scene.goodput / 1e6 for scene in seen.values()]),),
-            list(seen),
-        ),
+        Panel(title, "", "goodput in Mbit/s", (bars,), list(seen)),
         *(
-            Panel(f"Sending rate: {name}", "seconds", "Mbit/s", _lines(seen[name]))
-            for name in (SchedulingPolicy.FASTEST_FIRST.value, f"{SchedulingPolicy.FASTEST_FIRST.value}, a path dies")
+            Panel(f"Sending rate in the middle draw: {name}", "seconds", "Mbit/s", _lines(_middle(seen[name])))
+            for name in shown
         ),
     ]
-    return Result("multipath-edges", {name: asdict(scene) for name, scene in seen.items()}, text, goals, panels)
+    data = {name: [asdict(scene) for scene in of_draws] for name, of_draws in seen.items()}
+    return Result("multipath-edges", data, text, goals, panels)
+
+
+def _middle(scenes: Sequence[Scene]) -> Scene:
+    """Return the draw whose goodput is in the middle."""
+    return sorted(scenes, key=lambda scene: scene.goodput)[len(scenes) // 2]
 
 
 def _lines(scene: Scene) -> list[Line]:

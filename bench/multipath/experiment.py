@@ -34,6 +34,7 @@ class Setup:
     warm_up: float = 1.0  # seconds of a connection in which TCP finds out how much it may send
     window: int = 100  # packets
     packet_bytes: Sequence[int] = (1250,)  # for each connection
+    begins: Sequence[float] = ()  # seconds, of each connection; at once unless given
     congestion: Congestion = "reno"
     delayed_ack: bool = False
     sack: bool = True  # whether the receiver says what it has behind a hole
@@ -44,6 +45,10 @@ class Setup:
     seed: int = 1
     changes: Sequence[tuple[float, int, Route]] = ()  # at a time, a path becomes this
     cuts: Sequence[tuple[float, float, int]] = ()  # from, until, path
+
+    def begin_of(self, connection: int) -> float:
+        """Return when a connection begins."""
+        return self.begins[connection] if self.begins else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,8 @@ def arrange(network: Network, setup: Setup) -> None:
 def run(setup: Setup) -> Outcome:
     """Run it."""
     network = build(setup)
-    for host, size in enumerate(setup.packet_bytes):
-        start_tcp(network, SENDER, host, setup, size)
-        if setup.both_send:
-            start_tcp(network, RECEIVER, host, setup, size)
+    for host in range(len(setup.packet_bytes)):
+        network.clock.at(round(setup.begin_of(host) * SECOND), _starting(network, host, setup))
     network.run_until(setup.seconds)
     return outcome(network, setup)
 
@@ -195,6 +198,15 @@ def _disturb(network: Network, setup: Setup) -> None:
     for begin, end, path in setup.cuts:
         network.clock.at(round(begin * SECOND), _cutting(network, path, True))
         network.clock.at(round(end * SECOND), _cutting(network, path, False))
+
+
+def _starting(network: Network, host: int, setup: Setup) -> Callable[[], None]:
+    def start() -> None:
+        start_tcp(network, SENDER, host, setup, setup.packet_bytes[host])
+        if setup.both_send:
+            start_tcp(network, RECEIVER, host, setup, setup.packet_bytes[host])
+
+    return start
 
 
 def _becoming(network: Network, path: int, route: Route) -> Callable[[], None]:

@@ -6,18 +6,20 @@ changes. With IOAM the sender's edge sends probes, which come back to it with th
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.figures import Bars, Panel
+from bench.figures import Panel
+from bench.multipath.draws import DRAWS, QUICK_DRAWS
 from bench.multipath.edges import LINKS, PORT, RECEIVER, SENDER
-from bench.multipath.experiment import megabits
-from bench.multipath.report import Goal, Result, share
+from bench.multipath.report import Goal, Result, bars_of, counted, drawn, percent, rates_of, shares_of
 from bench.multipath.segments import Watch
 from bench.shim6.report import table
+from bench.spread import headed
 from wayname.config.schedules import Source
 from wayname_lab.load import parse_lab
 from wayname_lab.model import Lab, Quality
@@ -25,18 +27,19 @@ from wayname_lab.virtual.clock import MILLISECOND, SECOND
 from wayname_lab.virtual.lab import VirtualLab
 
 LAB = Path(__file__).with_name("measured.toml")
-BEGIN = 0.5
+# Seconds: when the connection begins, and when a path changes after the measurement began.
+BEGIN = (0.5, 1.0)
 WARM_UP = 1.5
-SECONDS, QUICK_SECONDS = 6.0, 2.0
-CHANGE = 1.0  # seconds after the measurement began
+CHANGE = (0.5, 1.5)
+SECONDS, QUICK_SECONDS = 3.0, 2.0
 BUFFER = 131_072
 INTERVAL = 0.1
 QUEUE = 100
-GOAL = 0.9
+GOAL = 90.0  # percent of the limit, with the best source
 # Of a frame of 1514 octets: what is no header of Ethernet, IPv6, session payload and TCP.
 PAYLOAD = 1432 / 1514
 PROVIDER, LINK, RATE = "r", "a-r", LINKS["a-r"]
-SLOWER = 2e6
+DELAY = 0.02  # seconds of its path
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +50,34 @@ class Scene:
     delay: int | None = None  # nanoseconds of its link
     rate: float | None = None  # bits per second of its link
     limit: float = sum(LINKS.values())  # what all paths carry on average, with headers
-    ack_delay: float = 0.0
 
 
-def scenes(seconds: float) -> dict[str, Scene]:
-    """Return what is compared, by name."""
-    slower = sum(LINKS.values()) - (RATE - SLOWER) * (seconds - CHANGE) / seconds
-    return {
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """When the connection begins, when a path changes after the measurement began, and the scenes."""
+
+    seed: int
+    begin: float
+    change: float
+    scenes: dict[str, Scene]
+
+
+def drawn_scenes(seconds: float, seed: int) -> Draw:
+    """Draw moments, and by how much something is wrong or changes."""
+    rng = random.Random(seed)
+    begin, change = rng.uniform(*BEGIN), rng.uniform(*CHANGE)
+    longer, shorter, more = rng.uniform(0.02, 0.04), rng.uniform(0.01, 0.018), rng.uniform(1.3, 1.7)
+    rise, slower = rng.uniform(20, 60), rng.uniform(1.5e6, 2.5e6)
+    left = sum(LINKS.values()) - (RATE - slower) * (seconds - change) / seconds
+    scenes = {
         "all is as configured": Scene(),
-        "a delay said to be 30 ms longer": Scene(("delay", "0.05")),
-        "a delay said to be 15 ms shorter": Scene(("delay", "0.005")),
-        "a bandwidth said to be half as much again": Scene(("bandwidth", "7_500_000")),
-        "acknowledgements are delayed by 10 ms": Scene(ack_delay=0.01),
-        "a path's delay rises by 40 ms": Scene(delay=50 * MILLISECOND),
-        "a path's bandwidth falls from 5 to 2 Mbit/s": Scene(rate=SLOWER, limit=slower),
+        "a delay said to be 20 to 40 ms longer": Scene(("delay", f"{DELAY + longer:.4f}")),
+        "a delay said to be 10 to 18 ms shorter": Scene(("delay", f"{DELAY - shorter:.4f}")),
+        "a bandwidth said to be 1.3 to 1.7 times": Scene(("bandwidth", f"{round(RATE * more)}")),
+        "a path's delay rises by 20 to 60 ms": Scene(delay=round((10 + rise) * MILLISECOND)),
+        "a path's bandwidth falls from 5 to 1.5 to 2.5 Mbit/s": Scene(rate=slower, limit=left),
     }
+    return Draw(seed, begin, change, scenes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,8 @@ class Seen:
 def lab_with(source: Source, scene: Scene) -> Lab:
     """Return the lab with schedules fed from a source, and with what the scene says wrongly."""
     text = LAB.read_text().replace('source = "ioam"', f'source = "{source.value}"')
+    if source is Source.FEEDBACK:
+        text = text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"')
     if source is not Source.IOAM:
         text = re.sub(r'(trace|probe) = ".+\n', "", text)
     if scene.configured:
@@ -84,21 +102,22 @@ def lab_with(source: Source, scene: Scene) -> Lab:
     return parse_lab(text, LAB.name, LAB.stem)
 
 
-def measure(source: Source, scene: Scene, seconds: float, seed: int) -> Seen:
+def measure(source: Source, name: str, draw: Draw, seconds: float) -> Seen:
     """Let one connection send as fast as it can."""
-    lab = VirtualLab(lab_with(source, scene), seed)
+    scene = draw.scenes[name]
+    lab = VirtualLab(lab_with(source, scene), draw.seed)
     watch = Watch()
     _watch(lab, SENDER, watch.note_sent)
     _watch(lab, RECEIVER, watch.note_arrived)
-    lab.run_until(BEGIN)
-    lab.command(RECEIVER, "tcp_serve", port=PORT, interval=INTERVAL, ack_delay=scene.ack_delay)
+    lab.run_until(draw.begin)
+    lab.command(RECEIVER, "tcp_serve", port=PORT, interval=INTERVAL)
     to = str(lab.plan.hosts[RECEIVER].address.ip)
     lab.command(SENDER, "tcp_send", to=to, port=PORT, buffer=BUFFER)
     lab.run_for(WARM_UP)
     begin = lab.now
-    lab.run_for(CHANGE)
+    lab.run_for(draw.change)
     _change(lab, scene)
-    lab.run_for(seconds - CHANGE)
+    lab.run_for(seconds - draw.change)
     rates = lab.events_of(RECEIVER, "rate")
     octets: int = sum(each["bytes"] for each in rates if each["at_ns"] / SECOND > begin)
     return Seen(octets * 8 / seconds, watch.retransmissions, watch.reordered)
@@ -130,32 +149,36 @@ def _change(lab: VirtualLab, scene: Scene) -> None:
 def run_all(quick: bool, seed: int) -> Result:
     """Run each scene with each source."""
     seconds = QUICK_SECONDS if quick else SECONDS
-    cases = scenes(seconds)
+    rng = random.Random(seed)
+    draws = [drawn_scenes(seconds, rng.getrandbits(32)) for _ in range(QUICK_DRAWS if quick else DRAWS)]
+    cases = list(draws[0].scenes)
     with ProcessPoolExecutor() as pool:
         runs = {
-            (name, source): pool.submit(measure, source, scene, seconds, seed)
-            for name, scene in cases.items()
+            (name, source): [pool.submit(measure, source, name, draw, seconds) for draw in draws]
+            for name in cases
             for source in Source
         }
-        seen = {key: run.result() for key, run in runs.items()}
+        seen = {key: [run.result() for run in of_draws] for key, of_draws in runs.items()}
     rows: list[Sequence[object]] = []
     goals: list[Goal] = []
-    for name, scene in cases.items():
-        limit = scene.limit * PAYLOAD
-        by_source = [seen[name, source] for source in Source]
-        rows.append(
-            (
-                name,
-                *(f"{megabits(each.goodput)} ({each.retransmitted}, {each.reordered})" for each in by_source),
-                megabits(limit),
+    for name in cases:
+        limits = [draw.scenes[name].limit * PAYLOAD for draw in draws]
+        shares = {source: percent([each.goodput for each in seen[name, source]], limits) for source in Source}
+        for source in Source:
+            again, mixed = (
+                [getattr(each, what) for each in seen[name, source]] for what in ("retransmitted", "reordered")
             )
-        )
-        best = max(by_source, key=lambda each: each.goodput)
-        source = tuple(Source)[by_source.index(best)].value
-        told = f"{name}: {share(best.goodput, limit)} of the limit with {source}; 90 % wanted with one of them"
-        goals.append(Goal(told, best.goodput >= GOAL * limit))
-    head = ("goodput (retransmitted, reordered)", *(source.value for source in Source), "limit")
-    bars = [Bars(source.value, [seen[name, source].goodput / 1e6 for name in cases]) for source in Source]
-    panel = Panel("Where parameters come from", "", "goodput in Mbit/s", bars, list(cases))
-    data = {f"{name}, {source.value}": each.goodput for (name, source), each in seen.items()}
-    return Result("multipath-fed", data, table(head, rows), goals, (panel,))
+            rows.append((name, source.value, *shares_of(shares[source]).cells(1), counted(again), counted(mixed)))
+        best = max(Source, key=lambda source: shares_of(shares[source]).tenth)
+        what = f"{name}: of the limit with {best.value}, the best source"
+        goals.append(Goal.of_nine_draws_in_ten(what, shares[best], GOAL))
+    head = ("", "source", *headed("% of the limit"), "retransmitted: median (worst)", "reordered")
+    text = [*table(head, rows), drawn(len(draws), seed)]
+    bars = [
+        bars_of(source.value, [rates_of([each.goodput for each in seen[name, source]]) for name in cases])
+        for source in Source
+    ]
+    title = "Where parameters come from; lines from the 10th to the 90th percentile"
+    panel = Panel(title, "", "goodput in Mbit/s", bars, cases)
+    data = {f"{name}, {source.value}": [each.goodput for each in of_draws] for (name, source), of_draws in seen.items()}
+    return Result("multipath-fed", data, text, goals, (panel,))

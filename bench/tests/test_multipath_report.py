@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from ipaddress import IPv6Address
 from pathlib import Path
 
 import pytest
 
-from bench.multipath import disturbed, edges, fed, ideal, page, silence, sweep, tables
+from bench.multipath import crossed, disturbed, edges, fed, ideal, page, shared, silence, sweep, tables
 from bench.multipath.copies import copies
+from bench.multipath.draws import DRAWS, near
+from bench.multipath.experiment import run
 from bench.multipath.network import program
+from bench.multipath.path import Route
 from bench.multipath.report import Goal, share, summary
 from wayname.config.schedules import Source
 from wayname.p4_constants import SessionMode
@@ -45,13 +49,44 @@ def test_windows_are_no_longer_than_the_host_has() -> None:
     assert setup.window * 1190 <= 1 << 26
 
 
+def test_draws_are_near_the_scene_and_the_same_with_the_same_seed() -> None:
+    routes = (Route(2e6, 20 * MILLISECOND, 50), Route(5e6, 20 * MILLISECOND, 50))
+    drawn = list(near(routes, False, 7))
+    assert drawn == list(near(routes, False, 7)) != list(near(routes, False, 8))
+    assert len(drawn) == len({draw.seed for draw in drawn}) == DRAWS >= 30
+    for draw in drawn:
+        for route, named in zip(draw.routes, routes, strict=True):
+            assert 0.95 <= route.rate / named.rate <= 1.05
+            assert 0.75 <= route.delay / named.delay <= 1.25
+            assert route.queue == named.queue
+
+
 def test_disturbances_say_what_is_left() -> None:
-    cases = disturbed.disturbances(10.0, 1)
-    assert cases["nothing"][1] == pytest.approx(110e6)
-    assert cases["a path dies"][1] == pytest.approx(60e6 + 15e6)
-    assert cases["a path degrades slowly"][1] == pytest.approx(110e6 - 35e6 * 0.44)
-    assert 75e6 < cases["a path flaps"][1] < 110e6
-    assert cases["both edges schedule and send"][1] < 110e6
+    for draw in near(disturbed.ROUTES, True, 7):
+        cases = disturbed.disturbances(10.0, draw)
+        most, third = sum(route.rate for route in draw.routes) * 10, draw.routes[2].rate * 10
+        assert cases["nothing"][1] == pytest.approx(most)
+        assert most - 0.8 * third <= cases["a path dies"][1] <= most - 0.6 * third
+        slower = (cases["a path degrades slowly"][1] - most) / (cases["a path dies"][1] - most)
+        assert slower == pytest.approx(0.44)
+        assert cases["a path dies"][1] < cases["a path flaps"][1] < most
+        assert cases["both edges schedule and send"][1] < most
+
+
+def test_others_come_at_drawn_times_and_the_limit_is_what_they_leave() -> None:
+    for draw in near(crossed.ROUTES, True, 7):
+        setup = crossed.setup(draw)
+        begins = [one.begin for one in setup.cross]
+        assert all(abs(at - one.begin) <= 0.5 for at, one in zip(begins, crossed.CROSS, strict=True))
+        assert len({at - one.begin for at, one in zip(begins, crossed.CROSS, strict=True)}) == 3
+        assert 0.75 < crossed.limit(setup) / (sum(route.rate for route in setup.routes) * 1190 / 1250) < 0.95
+
+
+def test_each_connection_begins_when_it_is_drawn() -> None:
+    (draw, *_) = near(shared.ROUTES, True, 7)
+    beside = replace(shared.scenes(draw, 1.0)[shared.FAIR], begins=(0.0, 0.5))
+    first, second = run(beside).goodputs
+    assert first > 2 * second > 0
 
 
 def test_each_draw_cuts_each_link_in_each_way_and_the_same_seed_draws_the_same() -> None:
@@ -73,10 +108,17 @@ def test_a_cut_is_seen_as_silence_and_leaves_the_other_paths() -> None:
     assert seen.octets > 0
 
 
-def test_paths_of_rate_nought_are_not_there() -> None:
-    none = ideal.Ideal(quick=True, seed=1)
-    assert none.over(0, 0) is None
-    assert none.goodput(0) == none.steady_goodput(0) == none.alone(0, 0) == 0.0
+def test_a_point_is_compared_with_each_of_its_paths_alone() -> None:
+    assert ideal.alone((4, 5, 0)) == [(4, 0, 0), (0, 5, 0)]
+    assert ideal.alone((0, 5, 0)) == [(0, 5, 0)]
+    assert ideal.told_point((4, 0, 10)) == "4 and 10"
+
+
+def test_goals_are_judged_by_nine_draws_in_ten() -> None:
+    shares = [80.0, *[95.0] * 20]
+    met, missed = (Goal.of_nine_draws_in_ten("it", shares, wanted) for wanted in (95.0, 95.1))
+    assert (met.met, missed.met) == (True, False)
+    assert "worst: 80.00 %" in met.text
 
 
 @pytest.mark.parametrize("number", [1, 255, 256, 65_536, 1_000_000])
@@ -109,18 +151,31 @@ def test_what_arrived_is_told_from_what_other_connections_got() -> None:
 
 @pytest.mark.parametrize("source", list(Source))
 def test_the_sender_is_fed_from_the_source_that_is_asked_for(source: Source) -> None:
-    scene = fed.scenes(6.0)["a delay said to be 30 ms longer"]
+    scene = fed.drawn_scenes(6.0, 7).scenes["a delay said to be 20 to 40 ms longer"]
+    assert scene.configured is not None
     sender, receiver = (edge.configuration for edge in fed.lab_with(source, scene).edges)
     assert f'source = "{source.value}"' in sender
-    assert sender.count("delay = 0.05\n") == 1
+    assert sender.count(f"delay = {scene.configured[1]}\n") == 1
     assert sender.count("delay = 0.02\n") == 2
     measured = 3 if source is Source.IOAM else 0
     assert (sender.count('trace = "1:'), sender.count('probe = "2001:')) == (measured, measured)
     assert receiver.count("delay = 0.02\n") == 3
+    reports = Source.FEEDBACK if source is Source.FEEDBACK else Source.MARKS
+    assert f'source = "{reports}"' in receiver
 
 
 def test_a_path_that_becomes_slower_lowers_the_limit() -> None:
-    assert fed.scenes(6.0)["a path's bandwidth falls from 5 to 2 Mbit/s"].limit == 11e6 - 3e6 * 5 / 6
+    draw = fed.drawn_scenes(6.0, 7)
+    slower = draw.scenes["a path's bandwidth falls from 5 to 1.5 to 2.5 Mbit/s"]
+    assert slower.rate is not None
+    assert slower.limit == 11e6 - (5e6 - slower.rate) * (6 - draw.change) / 6
+
+
+def test_each_draw_has_all_runs_through_the_edges_in_an_order_of_its_own() -> None:
+    drawn = edges.drawn_runs(3, 3.0, 7)
+    assert drawn == edges.drawn_runs(3, 3.0, 7) != edges.drawn_runs(3, 3.0, 8)
+    assert len({tuple(run.name for run in of_draw) for of_draw in drawn}) > 1
+    assert all(len({run.name for run in of_draw}) == 6 for of_draw in drawn)
 
 
 def test_a_summary_counts_goals_and_names_those_missed() -> None:
