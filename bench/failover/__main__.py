@@ -59,4 +59,5 @@ def main(quick: bool, seed: int, out: Path | None) -> None:
     sys.exit(not all(goal.met for goal in measured.goals))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -116,9 +116,10 @@ def lost(site: BgpSite, numbers: Sequence[int], restarts: Callable[[], None]) ->
 @click.command()
 @click.option("--routes", default=100_000, show_default=True, help="How many each provider announces.")
 @click.option("--draws", default=30, show_default=True, help="Withdrawals of a route.")
-@click.option("--cuts", default=5, show_default=True, help="Links cut; withdrawals of all routes.")
+@click.option("--cuts", default=30, show_default=True, help="Links cut.")
+@click.option("--withdrawals", default=5, show_default=True, help="Withdrawals of all routes: each takes a minute.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same moments and prefixes for the same seed.")
-def main(routes: int, draws: int, cuts: int, seed: int) -> None:
+def main(routes: int, draws: int, cuts: int, withdrawals: int, seed: int) -> None:
     """Measure a live edge between two providers that announce many routes (root, FRR)."""
     if lacking := missing():
         raise click.ClickException(lacking)
@@ -134,7 +135,7 @@ def main(routes: int, draws: int, cuts: int, seed: int) -> None:
         one = [withdrawn(site, rng.choice(numbers), rng.uniform(0, LONGEST_PAUSE)) for _ in range(draws)]
         all_by_a(site, numbers)
         dead = [cut(site, numbers, rng.uniform(0, LONGEST_PAUSE)) for _ in range(cuts)]
-        both = [all_withdrawn(site, numbers) for _ in range(cuts)]
+        both = [all_withdrawn(site, numbers) for _ in range(withdrawals)]
         seen = {
             "ms, one route: from its withdrawal by A": [each for each, _ in one],
             "ms, one route: from the edge's kernel": [each for _, each in one],
@@ -152,7 +153,8 @@ def main(routes: int, draws: int, cuts: int, seed: int) -> None:
             packets = lost(site, numbers, restarts)
             click.echo(f"{what} killed and started again: {packets} packets lost of 2000 a second")
         click.echo(_memory(site))
-        click.echo(f"{draws} routes, {cuts} cuts, seed {seed}; nothing waited for longer than {PATIENCE:.0f} s")
+        sizes = f"{draws} routes, {cuts} cuts, {withdrawals} withdrawals of all routes"
+        click.echo(f"{sizes}, seed {seed}; nothing waited for longer than {PATIENCE:.0f} s")
 
 
 def _memory(site: BgpSite) -> str:

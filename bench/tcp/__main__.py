@@ -26,4 +26,5 @@ def main(draws: int, seed: int, only: str | None) -> None:
     sys.exit(1 if result.missed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -35,7 +35,7 @@ def test_a_switch_is_restarted_under_packets() -> None:
 
 @pytest.mark.skipif(bgp_site.missing() is not None, reason=str(bgp_site.missing()))
 def test_few_routes_of_two_providers_come_and_go() -> None:
-    few = ["--routes", "50", "--draws", "1", "--cuts", "1"]
+    few = ["--routes", "50", "--draws", "1", "--cuts", "1", "--withdrawals", "1"]
     asked = CliRunner().invoke(over_bgp.main, few, catch_exceptions=False)
     assert "50 routes announced by A" in asked.output
     assert "all routes: A's link loses its carrier" in asked.output
