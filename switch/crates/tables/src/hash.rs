@@ -8,7 +8,7 @@ use crate::segments::Words;
 /// Buckets per entry.
 const SPREAD: u64 = 2;
 
-/// Chains of records, sorted by their hash. A link (the bucket's, or the first word of a record) is
+/// Chains of records, sorted by their hash. A link (the bucket's, or the word `at` of a record, which callers give) is
 /// `hash << 32 | slot + 1` of the record it leads to, or 0; so most records that are not meant are not even touched.
 ///
 /// The bucket is taken from the hash's high bits, mirrored. So when a bucket splits, the records of the new one are the
@@ -55,6 +55,7 @@ impl HashIndex {
     pub fn find<'r>(
         &self,
         records: &'r Words,
+        at: usize,
         hash: u32,
         mut accept: impl FnMut(&'r [AtomicU64]) -> bool,
     ) -> Option<(u32, &'r [AtomicU64])> {
@@ -66,7 +67,7 @@ impl HashIndex {
                 if hash_of(link) == hash && accept(record) {
                     return Some((slot_of(link), record));
                 }
-                link = record[0].load(Acquire);
+                link = record[at].load(Acquire);
             }
             // A split may have cut the chain on the way; a key's bucket changes at most once per doubling.
             let now = bucket_of(hash, self.buckets.load(Acquire));
@@ -78,45 +79,69 @@ impl HashIndex {
     }
 
     /// The link that leads to the first record for which `stop(link)` holds, or to none.
-    fn link_before<'r>(&'r self, records: &'r Words, bucket: u32, mut stop: impl FnMut(u64) -> bool) -> &'r AtomicU64 {
-        let mut at = &self.heads.record(bucket)[0];
+    fn link_before<'r>(
+        &'r self,
+        records: &'r Words,
+        at: usize,
+        bucket: u32,
+        mut stop: impl FnMut(u64) -> bool,
+    ) -> &'r AtomicU64 {
+        let mut place = &self.heads.record(bucket)[0];
         loop {
-            let link = at.load(Acquire);
+            let link = place.load(Acquire);
             if link == 0 || stop(link) {
-                return at;
+                return place;
             }
-            at = &records.record(slot_of(link))[0];
+            place = &records.record(slot_of(link))[at];
         }
+    }
+
+    /// Empties it, with buckets for so many records. Only for the writer, while no reader can be there.
+    pub fn clear(&self, records: u64) {
+        let buckets = u32::try_from((records * SPREAD).max(1)).expect("fewer than 2^31 records");
+        for bucket in 0..buckets {
+            self.heads.ensure(bucket);
+            self.heads.record(bucket)[0].store(0, Release);
+        }
+        self.buckets.store(buckets, Release);
     }
 
     /// Links a filled record in, among those of the same hash before the first that `after` takes; `len` is the number
     /// of records then in the index. Only for the writer.
-    pub fn insert(&self, records: &Words, hash: u32, slot: u32, len: u64, after: impl Fn(&[AtomicU64]) -> bool) {
+    pub fn insert(
+        &self,
+        records: &Words,
+        at: usize,
+        hash: u32,
+        slot: u32,
+        len: u64,
+        after: impl Fn(&[AtomicU64]) -> bool,
+    ) {
         let bucket = bucket_of(hash, self.buckets.load(Acquire));
-        let place = self.link_before(records, bucket, |link| {
+        let place = self.link_before(records, at, bucket, |link| {
             hash_of(link) > hash || (hash_of(link) == hash && after(records.record(slot_of(link))))
         });
-        records.record(slot)[0].store(place.load(Acquire), Release);
+        records.record(slot)[at].store(place.load(Acquire), Release);
         place.store(link(hash, slot), Release);
         while u64::from(self.buckets.load(Acquire)) < len * SPREAD {
-            self.split(records);
+            self.split(records, at);
         }
     }
 
     /// Takes a record out. Only for the writer.
-    pub fn remove(&self, records: &Words, hash: u32, slot: u32) {
+    pub fn remove(&self, records: &Words, at: usize, hash: u32, slot: u32) {
         let bucket = bucket_of(hash, self.buckets.load(Acquire));
         let target = link(hash, slot);
-        let place = self.link_before(records, bucket, |link| link == target);
-        place.store(records.record(slot)[0].load(Acquire), Release);
+        let place = self.link_before(records, at, bucket, |link| link == target);
+        place.store(records.record(slot)[at].load(Acquire), Release);
     }
 
-    fn split(&self, records: &Words) {
+    fn split(&self, records: &Words, at: usize) {
         let new = self.buckets.load(Acquire);
         let level = new.ilog2();
         let old = new - (1 << level);
         let second_half = 1 << (31 - level);
-        let cut = self.link_before(records, old, |link| hash_of(link) & second_half != 0);
+        let cut = self.link_before(records, at, old, |link| hash_of(link) & second_half != 0);
         let rest = cut.load(Acquire);
         self.heads.ensure(new);
         self.heads.record(new)[0].store(rest, Release);
@@ -127,14 +152,24 @@ impl HashIndex {
         }
     }
 
-    /// The hashes of all records. Only for the writer.
-    pub fn hashes(&self, records: &Words, mut each: impl FnMut(u32)) {
+    /// Hash and slot of all records. Only for the writer.
+    pub fn each(&self, records: &Words, at: usize, mut each: impl FnMut(u32, u32)) {
         for bucket in 0..self.buckets.load(Acquire) {
-            self.link_before(records, bucket, |link| {
-                each(hash_of(link));
+            self.link_before(records, at, bucket, |link| {
+                each(hash_of(link), slot_of(link));
                 false
             });
         }
+    }
+
+    /// How many records have this hash, up to `most`. Only for the writer.
+    pub fn count(&self, records: &Words, at: usize, hash: u32, most: u32) -> u32 {
+        let mut count = 0;
+        self.link_before(records, at, bucket_of(hash, self.buckets.load(Acquire)), |link| {
+            count += u32::from(hash_of(link) == hash);
+            hash_of(link) > hash || count == most
+        });
+        count
     }
 
     /// Bytes of the buckets.
@@ -156,13 +191,13 @@ mod tests {
         for slot in 0..3000 {
             records.ensure(slot);
             records.record(slot)[1].store(u64::from(slot), Relaxed);
-            index.insert(&records, hash_for(slot), slot, u64::from(slot) + 1, |_| true);
+            index.insert(&records, 0, hash_for(slot), slot, u64::from(slot) + 1, |_| true);
             if slot % 7 == 3 {
-                index.remove(&records, hash_for(slot - 2), slot - 2);
+                index.remove(&records, 0, hash_for(slot - 2), slot - 2);
             }
         }
         for slot in 0..3000u32 {
-            let found = index.find(&records, hash_for(slot), |record| record[1].load(Relaxed) == u64::from(slot));
+            let found = index.find(&records, 0, hash_for(slot), |record| record[1].load(Relaxed) == u64::from(slot));
             let removed = slot % 7 == 1 && slot + 2 < 3000;
             assert_eq!(found.map(|(slot, _)| slot), (!removed).then_some(slot));
         }

@@ -1,8 +1,7 @@
 //! Match stores: what a table's keys find.
 //!
 //! Four structures behind one [`Table`]: a place for each value of a single short exact key, a hash for other exact keys,
-//! a trie for exact keys with one longest-prefix key, and a tuple space (one hash per combination of masks) for everything
-//! else. One [`Writer`] changes a table while any number of [`Reader`]s look keys up.
+//! a trie for exact keys with one longest-prefix key, and a tuple space (one hash per group of masks) for everything else. One [`Writer`] changes a table while any number of [`Reader`]s look keys up.
 //!
 //! Readers never wait: no lock, no reference count, no copy of the table. Everything a lookup touches is a word of
 //! an arena that only grows ([`Segments`]); the writer publishes a change by one atomic store, and takes a replaced

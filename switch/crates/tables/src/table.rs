@@ -42,6 +42,9 @@ impl fmt::Display for InsertError {
 
 impl std::error::Error for InsertError {}
 
+/// The word of a record that links it in a hash.
+const LINK: usize = 0;
+
 /// First word of the key in a record. Word 0 is the hash's link, or the length of a prefix in an index of prefixes; word 1 has the
 /// body, in a tuple space with the priority above it.
 const KEY: usize = 2;
@@ -218,7 +221,7 @@ impl Table {
             }
             Store::Exact(index) => {
                 load(key, words);
-                let (slot, record) = index.find(&self.records, hash(words), |record| {
+                let (slot, record) = index.find(&self.records, LINK, hash(words), |record| {
                     words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
                 })?;
                 Some(Hit { slot, body: record[1].load(Acquire) as u32 })
@@ -290,7 +293,7 @@ impl Writer {
             }
             (Store::Exact(index), _) => {
                 let (words, _) = self.table.pattern_words(pattern);
-                let found = index.find(records, hash(&words), |record| {
+                let found = index.find(records, LINK, hash(&words), |record| {
                     words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
                 });
                 found.map(|(slot, _)| slot)
@@ -334,7 +337,9 @@ impl Writer {
                         writer.insert(&lpm.index, records, &self.epochs, slot);
                     }
                     (Store::Direct(index), _) => index.set(words[0], slot, body),
-                    (Store::Exact(index), _) => index.insert(records, hash(&words), slot, self.len + 1, |_| true),
+                    (Store::Exact(index), _) => {
+                        index.insert(records, LINK, hash(&words), slot, self.len + 1, |_| true);
+                    }
                     _ => unreachable!("a store has its book"),
                 }
             }
@@ -367,7 +372,7 @@ impl Writer {
                         writer.remove(&lpm.index, records, &self.epochs, slot);
                     }
                     (Store::Direct(index), _) => index.remove(words[0]),
-                    (Store::Exact(index), _) => index.remove(records, hash(&words), slot),
+                    (Store::Exact(index), _) => index.remove(records, LINK, hash(&words), slot),
                     _ => unreachable!("a store has its book"),
                 }
             }
