@@ -44,17 +44,21 @@ class WireHost:
 
     async def ping_once(self, destination: str) -> bool:
         """Send one echo request, and wait a little for its reply."""
+        try:
+            async with asyncio.timeout(0.05):
+                await self.ping_answered(destination)
+        except TimeoutError:
+            return False
+        return True
+
+    async def ping_answered(self, destination: str) -> None:
+        """Send one echo request, and wait for its reply, however late: the caller's timeout finds a lost one."""
         self._sequence += 1
         reply = self._replies[self._sequence] = asyncio.Event()
         body = bytes(2) + self._sequence.to_bytes(2)
         request = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, body).packet(self.address, IPv6Address(destination))
         await self._send(self.router, request)
-        try:
-            async with asyncio.timeout(0.05):
-                await reply.wait()
-        except TimeoutError:
-            return False
-        return True
+        await reply.wait()
 
     def forget(self) -> None:
         """Count anew what is asked and answered."""
