@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import os
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.commands import NotHereError, NotStartedError, command
+from harness.commands import NotHereError, NotStartedError, command, wait_until
 from harness.deviations import read_deviations
 from harness.namespaces import Nodes
 from harness.target import DEVICE_ID, PATIENCE
@@ -162,3 +163,27 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def hot_restart(switch: subprocess.Popen[bytes] | int) -> int:
+    """Have a switch start the next one; the process of that once it forwards. Whoever asked has to end it."""
+    pid = switch if isinstance(switch, int) else switch.pid
+    found: set[int] = set()
+
+    def has_ended() -> bool:
+        if isinstance(switch, subprocess.Popen) and switch.poll() is not None:
+            return True
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found.update(int(child) for child in thread.read_text().split())
+        return state == "Z"
+
+    os.kill(pid, signal.SIGHUP)
+    wait_until(has_ended, f"a hot restart of process {pid}", pause=0.005)
+    if not found:
+        raise NotStartedError(f"switch {pid} ended without another one")
+    return found.pop()

@@ -17,7 +17,9 @@ use service::Client;
     version,
     about = "A P4Runtime switch that compiles P4 itself",
     long_about = "A P4Runtime switch for v1model programs. It compiles P4_16 source itself: the device config of \
-                  SetForwardingPipelineConfig is the text of the program. Needs no root unless a port does.",
+                  SetForwardingPipelineConfig is the text of the program. Needs no root unless a port does.\n\n\
+                  SIGHUP starts the program that is installed now as the next switch. It takes over the ports and the \
+                  tables, and no packet is lost (hot restart); if it cannot, the running switch goes on.",
     args_conflicts_with_subcommands = true
 )]
 pub struct Args {

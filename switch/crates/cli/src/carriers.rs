@@ -65,8 +65,11 @@ impl Carriers {
             if let Some(carrier) = open.port.shown_carrier().with_context(context)? {
                 let links = ports.iter().filter(|link| open.carrier_of.contains(&link.number));
                 let links = links.map(|link| link.link.clone()).collect();
-                // Linux gives it one when it is opened.
-                devices.push(TapDevice { port: open.number, carrier, links, up: true });
+                let mut device = TapDevice { port: open.number, carrier, links, up: false };
+                device.look();
+                // Linux gives it one when it is opened; one that was open before may have none.
+                device.show();
+                devices.push(device);
             }
         }
         let up = devices.iter().map(|device| (device.port, device.up)).collect();
@@ -103,12 +106,7 @@ impl Carriers {
             shown.changes += 1;
             shown.up.extend(changed.iter().map(|device| (device.port, device.up)));
         });
-        for device in changed {
-            match device.carrier.set(device.up) {
-                Ok(()) => info!(device.port, "Linux sees {}", if device.up { "a carrier" } else { "no carrier" }),
-                Err(error) => warn!(device.port, "its carrier cannot be shown to Linux: {error}"),
-            }
-        }
+        changed.iter().for_each(|device| device.show());
     }
 }
 
@@ -125,5 +123,12 @@ impl TapDevice {
     fn look(&mut self) -> Option<&mut Self> {
         let up = self.links.iter().any(|link| link.load(Ordering::Relaxed));
         (std::mem::replace(&mut self.up, up) != up).then_some(self)
+    }
+
+    fn show(&self) {
+        match self.carrier.set(self.up) {
+            Ok(()) => info!(self.port, "Linux sees {}", if self.up { "a carrier" } else { "no carrier" }),
+            Err(error) => warn!(self.port, "its carrier cannot be shown to Linux: {error}"),
+        }
     }
 }

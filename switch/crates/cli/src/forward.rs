@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use pipeline::{Engine, Loaded, Switch, Traffic};
 use runtime::{Packet, Random, Seed};
@@ -12,7 +13,7 @@ use tracing::warn;
 use crate::clock::Clock;
 use crate::handle::{Counters, Handle};
 use crate::handoff::{Handed, Inbox, Steering};
-use crate::outputs::Outputs;
+use crate::outputs::{OpenPort, Outputs};
 
 /// Packets taken from a port before the next one has its turn.
 const BURST: usize = 64;
@@ -20,6 +21,11 @@ const BURST: usize = 64;
 const HOUSEKEEPING: u64 = 50_000_000;
 /// The shortest sleep, when a port holds packets back.
 const SHORT: u64 = 50_000;
+
+/// What is on its way between threads when they stop: handed over, run, sent.
+pub const ROUNDS: usize = 3;
+/// How long it may take, when links take no more.
+const SETTLES: u64 = 200_000_000;
 
 /// What all forwarding threads have in common.
 #[derive(Clone)]
@@ -98,8 +104,8 @@ impl Forwarder {
         }
     }
 
-    /// Forwards until stopped.
-    pub fn run(mut self) {
+    /// Forwards until stopped; then nothing that was received waits here any more. Its ports are for who goes on.
+    pub fn run(mut self) -> Vec<OpenPort> {
         while !self.common.handle.stopping() {
             match self.common.switch.loaded() {
                 Some(loaded) => self.forward(&loaded),
@@ -108,6 +114,7 @@ impl Forwarder {
         }
         self.outputs.flush(self.common.clock.now());
         self.outputs.flush_captures();
+        self.outputs.ports
     }
 
     /// Runs packets through one program until another takes its place.
@@ -140,10 +147,38 @@ impl Forwarder {
                 self.wait(engine.next_departure());
             }
         }
+        if self.common.handle.stopping() {
+            self.settle(loaded, &mut engine);
+        }
         engine.flush(&mut self.outputs);
         engine.drop_kept();
         drop(engine);
         self.traffic = traffic;
+    }
+
+    /// Brings what is on its way between threads, in queues and in batches onto the links, as far as they take it soon. All
+    /// threads do so at once, in rounds: what was received is handed over, then it is run, then it is sent.
+    fn settle(&mut self, loaded: &Loaded, engine: &mut Engine<'_>) {
+        let clock = self.common.clock;
+        let end = clock.now() + SETTLES;
+        for round in 0..ROUNDS {
+            let mut is_counted = false;
+            while clock.now() < end {
+                let now = clock.now();
+                let mut busy = self.take_handed(engine, now) | self.take_packets_out(loaded, engine, now);
+                self.steering.hand_over();
+                engine.poll(now, &mut self.outputs);
+                self.outputs.flush(now);
+                let ports = &self.outputs.ports;
+                busy |= !self.steering.is_empty() || engine.next_departure().is_some();
+                busy |= ports.iter().any(|open| open.port.next_wakeup().is_some());
+                is_counted = is_counted || (!busy && self.common.handle.settled(round));
+                if is_counted && self.common.handle.all_settled(round) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_nanos(SHORT));
+            }
+        }
     }
 
     /// Runs what [`Self::take_burst`] took from a port.

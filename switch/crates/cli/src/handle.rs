@@ -1,13 +1,14 @@
 //! What others hold of the forwarding threads.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pipeline::Stats;
 
-use crate::outputs::{Lost, OpenPort};
+use crate::forward::ROUNDS;
+use crate::outputs::Lost;
 
 /// Packets from controllers that may wait.
 const PACKETS_OUT: usize = 1024;
@@ -33,6 +34,8 @@ pub struct Handle {
     cuts: Vec<(u32, Arc<AtomicBool>)>,
     /// Whether a carrier came or went since the first thread kept house.
     carriers_changed: AtomicBool,
+    /// How many threads that stop did their part of each round.
+    settled: [AtomicUsize; ROUNDS],
 }
 
 /// One thread's part.
@@ -44,16 +47,21 @@ struct Seat {
 }
 
 impl Handle {
-    /// For threads that are woken by these, and the packets of controllers, for the first of them.
-    pub fn new(ports: &[OpenPort], wakes: impl Iterator<Item = Arc<OwnedFd>>) -> (Arc<Self>, Receiver<Vec<u8>>) {
+    /// For ports whose links are cut by these, threads that are woken by those, and the packets of controllers, for the
+    /// first thread.
+    pub fn new(
+        cuts: Vec<(u32, Arc<AtomicBool>)>,
+        wakes: impl Iterator<Item = Arc<OwnedFd>>,
+    ) -> (Arc<Self>, Receiver<Vec<u8>>) {
         let (sender, packets) = sync_channel(PACKETS_OUT);
         let seats = wakes.map(|wake| Seat { wake, turns: AtomicU64::new(0), counters: Mutex::default() }).collect();
         let handle = Self {
             packets: sender,
             stop: AtomicBool::new(false),
             seats,
-            cuts: ports.iter().map(|open| (open.number, open.cut.clone())).collect(),
+            cuts,
             carriers_changed: AtomicBool::new(false),
+            settled: Default::default(),
         };
         (Arc::new(handle), packets)
     }
@@ -93,6 +101,16 @@ impl Handle {
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// A thread that stops has nothing left to do in this round. True for everybody.
+    pub fn settled(&self, round: usize) -> bool {
+        self.settled[round].fetch_add(1, Ordering::AcqRel);
+        true
+    }
+
+    pub fn all_settled(&self, round: usize) -> bool {
+        self.settled[round].load(Ordering::Acquire) >= self.seats.len()
     }
 
     /// Cuts a port's link or mends it; false if there is no such port.

@@ -8,6 +8,7 @@ mod clock;
 mod forward;
 mod handle;
 mod handoff;
+mod hot_restart;
 mod manual;
 mod metrics;
 mod outputs;

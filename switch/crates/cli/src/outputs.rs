@@ -10,7 +10,7 @@ use ir::DigestId;
 use num_bigint::BigUint;
 use pipeline::{Message, Sink};
 use ports::pcap::Writer;
-use ports::{Port, PortSpec};
+use ports::{Port, PortSpec, Takeover};
 use tracing::{error, info, warn};
 
 use crate::handoff::{Elsewhere, Frames, Inbox};
@@ -28,6 +28,8 @@ pub struct OpenPort {
     pub up: bool,
     /// Whether this thread follows the link: the first one.
     leads: bool,
+    /// Whether the end is this thread's, and not one of the first.
+    is_own: bool,
     /// Whether all frames come to this thread, and it hands those of other threads' flows over.
     pub steers: bool,
     /// Whether its link is up, as the port itself says, or as [`crate::carriers`] sees it where that is sooner.
@@ -52,25 +54,17 @@ struct Captures {
 }
 
 impl OpenPort {
-    /// Opens the port, whose place among all ports is `index`: an end for each thread that has an inbox.
-    pub fn open(
+    /// Of an opened port, whose place among all ports is `index`: an end for each thread that has an inbox.
+    pub fn of(
         spec: &PortSpec,
         index: usize,
+        opened: Vec<Box<dyn Port>>,
+        cut: Arc<AtomicBool>,
         captures: Option<&Path>,
-        seed: u64,
         inboxes: &[Inbox],
     ) -> Result<Vec<Self>> {
-        let opened = ports::open_ends(spec, inboxes.len(), seed).map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
-                "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
-                spec.port,
-                spec.device
-            ),
-            _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
-        })?;
         let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
         let captures = captures.map(|captures| Arc::new(Mutex::new(captures)));
-        let cut: Arc<AtomicBool> = Arc::default();
         let is_shared_out = opened.len() == inboxes.len();
         let mut opened = opened.into_iter();
         let end = |thread| {
@@ -79,6 +73,7 @@ impl OpenPort {
                 number: spec.port,
                 up: true,
                 leads: thread == 0,
+                is_own: own.is_some(),
                 steers: thread == 0 && !is_shared_out,
                 link: Arc::new(AtomicBool::new(true)),
                 is_watched: false,
@@ -95,9 +90,21 @@ impl OpenPort {
         Ok((0..inboxes.len()).map(end).collect())
     }
 
+    /// What another process needs to go on with this end; none of one that another thread has.
+    pub fn hand_over(&mut self) -> Result<Option<Takeover>> {
+        if !self.is_own {
+            return Ok(None);
+        }
+        self.port.hand_over().map(Some).with_context(|| format!("port {}", self.number))
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Relaxed)
+    }
+
     /// Takes waiting frames; those of a cut link are gone.
     pub fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> std::io::Result<usize> {
-        if self.cut.load(Ordering::Relaxed) {
+        if self.is_cut() {
             return self.port.receive(max, &mut |_| {});
         }
         self.port.receive(max, take)
@@ -105,7 +112,7 @@ impl OpenPort {
 
     /// Sends a frame, or counts that there was no room for it; those of a cut link are gone.
     fn send(&mut self, frame: &[u8], at: u64) {
-        if self.cut.load(Ordering::Relaxed) {
+        if self.is_cut() {
             return;
         }
         match self.port.send(frame, at) {
@@ -306,7 +313,7 @@ impl Sink for Outputs {
         match self.index(port) {
             _ if self.is_cpu(port) => None,
             None => Some("there is no such port"),
-            Some(index) if self.ports[index].cut.load(Ordering::Relaxed) => Some("its link is cut"),
+            Some(index) if self.ports[index].is_cut() => Some("its link is cut"),
             Some(index) if !self.ports[index].is_up() => Some("its link is down"),
             Some(_) => None,
         }

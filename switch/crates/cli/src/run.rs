@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use anyhow::{Context, Result, bail};
 use control::Checks;
 use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
-use ports::PortSpec;
+use ports::{Port, PortSpec};
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
 use service::{Clients, Hub, StateFile, Tls};
+use tokio::signal::unix::{SignalKind, signal};
 use trace::Watches;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
@@ -30,6 +32,7 @@ use crate::clock::Clock;
 use crate::forward::{Common, Forwarder};
 use crate::handle::Handle;
 use crate::handoff::{Inbox, inboxes};
+use crate::hot_restart::{Predecessor, Restarts};
 use crate::metrics;
 use crate::outputs::{OpenPort, Outputs, Uplink};
 use crate::seldom::Seldom;
@@ -52,18 +55,22 @@ pub fn run(args: Run) -> Result<ExitCode> {
 }
 
 async fn serve(args: Run) -> Result<()> {
+    // Before anybody can know this process: one that does not listen to it ends.
+    let restart = signal(SignalKind::hangup())?;
     check_who_is_let_in(&args)?;
     let descriptors = listen::raise_limit()?;
     let limits = service::limits(descriptors, args.grpc_server_ssl);
-    let listener = Listener::bind(&args.grpc_server_addr, "--grpc-server-addr", limits).await?;
-    let asked = |address: Option<Address>, flag| async move {
-        match address {
-            Some(address) => Listener::bind(&address, flag, http_limits(descriptors)).await.map(Some),
-            None => Ok(None),
-        }
+    let mut predecessor = Predecessor::of_this_process()?;
+    let listener = listen(&mut predecessor, &args.grpc_server_addr, "--grpc-server-addr", limits).await?;
+    let limits = http_limits(descriptors);
+    let metrics_listener = match &args.metrics_addr {
+        Some(address) => Some(listen(&mut predecessor, address, "--metrics-addr", limits).await?),
+        None => None,
     };
-    let metrics_listener = asked(args.metrics_addr.clone(), "--metrics-addr").await?;
-    let admin_listener = asked(args.admin.clone().map(Address::Unix), "--admin").await?;
+    let admin_listener = match args.admin.clone().map(Address::Unix) {
+        Some(address) => Some(listen(&mut predecessor, &address, "--admin", limits).await?),
+        None => None,
+    };
     let tls = read_tls(&args)?;
     let clients = Clients::new(args.grpc_server_client.clone());
     let clients = Arc::new(clients.map_err(|error| anyhow::anyhow!("--grpc-server-client: {error}"))?);
@@ -71,13 +78,21 @@ async fn serve(args: Run) -> Result<()> {
 
     let mut random = Random::new(seed(args.seed)?);
     let (inboxes, handed): (Vec<_>, Vec<_>) = inboxes(args.threads)?.into_iter().unzip();
-    let mut ports = open_ports(&args, &mut random, &inboxes)?;
-    let carriers = Carriers::of(&mut ports[0])?;
-    let shown = carriers.shown();
-    let (handle, packets) = Handle::new(&ports[0], inboxes.iter().map(|inbox| inbox.wake.clone()));
-    let state = args.state.as_deref().map(|path| StateFile::open(path, args.device_id)).transpose();
-    let state = state.map_err(|error| anyhow::anyhow!("--state {error}"))?;
-    let clock = Clock::start(state.as_ref().and_then(|(_, state)| state.epoch));
+    check_ports(&args)?;
+    let cuts: Vec<_> = args.interface.iter().map(|spec| (spec.port, Arc::default())).collect();
+    let (handle, packets) = Handle::new(cuts.clone(), inboxes.iter().map(|inbox| inbox.wake.clone()));
+    let open = |opener: &mut Opener<'_>| open_ports(&args, &inboxes, &cuts, opener);
+    // What comes to them waits there until the tables are back. Those of a running switch follow later.
+    let opened = match &predecessor {
+        None => Some(open(&mut |spec, _| open_port(spec, args.threads, random.next()))?),
+        Some(_) => None,
+    };
+    let state = args.state.as_deref().filter(|_| predecessor.is_none());
+    let state = state.map(|path| StateFile::open(path, args.device_id)).transpose().map_err(state_error)?;
+    let clock = match &predecessor {
+        Some(predecessor) => predecessor.clock(),
+        None => Clock::start(state.as_ref().and_then(|(_, state)| state.epoch)),
+    };
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
     let watches = Arc::new(Watches::default());
@@ -93,53 +108,139 @@ async fn serve(args: Run) -> Result<()> {
         watches: watches.clone(),
     };
     let hub = Hub::new(args.device_id, Arc::new(target), clients);
-    let restored = state.is_some_and(|(file, state)| hub.restore(file, state));
+    let mut restored = state.is_some_and(|(file, state)| hub.restore(file, state));
+    if let Some(predecessor) = &mut predecessor {
+        restored = hub.take_over(predecessor.state()).map_err(anyhow::Error::msg)?;
+    }
     if let Some(config) = config.filter(|_| !restored) {
         hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
     }
+    let mut kept = None;
+    let mut ports = match (opened, &mut predecessor) {
+        (Some(opened), _) => opened,
+        (None, Some(predecessor)) => {
+            kept = args.state.as_deref().map(StateFile::take_over).transpose().map_err(state_error)?;
+            predecessor.ready()?;
+            let ports = open(&mut |spec, cut| {
+                let (ends, is_cut) = predecessor.port(spec.port, spec.ends(args.threads))?;
+                cut.store(is_cut, Ordering::Relaxed);
+                ports::take_over(spec, ends).with_context(|| format!("port {}", spec.port))
+            })?;
+            let cells = predecessor.cells()?;
+            if !switch.loaded().is_none_or(|loaded| loaded.device.carry_on(&cells)) {
+                warn!("registers and counters of the switch before are not those of this program, and begin anew");
+            }
+            ports
+        }
+        (None, None) => vec![],
+    };
+    let carriers = Carriers::of(&mut ports[0])?;
+    let shown = carriers.shown();
     let cpu_port = args.cpu_port;
     let common = Common { switch: switch.clone(), watches, clock, cpu_port, handle: handle.clone(), inboxes };
     let mut packets = Some(packets);
-    let mut threads = vec![];
+    let mut forwarders = vec![];
     for (seat, (ports, handed)) in ports.into_iter().zip(handed).enumerate() {
         let outputs = Outputs::new(ports, cpu_port, uplink.clone());
         let (common, traffic) = (common.clone(), traffic(&args.interface));
         let forwarder = Forwarder::new(common, seat, outputs, traffic, random.fork(), packets.take(), handed);
         let name = if seat == 0 { "forward".into() } else { format!("forward-{seat}") };
-        threads.push(std::thread::Builder::new().name(name).spawn(move || forwarder.run())?);
+        forwarders.push(std::thread::Builder::new().name(name).spawn(move || forwarder.run())?);
+    }
+    let is_next = predecessor.is_some();
+    if let Some(predecessor) = predecessor {
+        predecessor.taken()?;
+    }
+    if let Some(file) = kept {
+        hub.keep_state(file);
     }
     // Those who hold it end with the threads, and the messages with them.
     drop(uplink);
-    threads.push(follow_tables(switch, handle.clone())?);
-    threads.push(spawn_uplink(hub.clone(), messages)?);
-    threads.push(carriers.watch(handle.clone())?);
+    let threads = vec![
+        follow_tables(switch.clone(), handle.clone())?,
+        spawn_uplink(hub.clone(), messages)?,
+        carriers.watch(handle.clone())?,
+    ];
+    let listeners = [
+        ("--grpc-server-addr", Some(&listener)),
+        ("--metrics-addr", metrics_listener.as_ref()),
+        ("--admin", admin_listener.as_ref()),
+    ];
+    let listeners = listeners.into_iter().filter_map(|(flag, listener)| Some((flag, listener?)));
+    let restarts = Restarts::new(restart, hub.clone(), clock, listeners, no_hot_restart(&args))?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
     let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
-        manager.tell("READY=1");
+        // The one before says so of the next.
+        if !is_next {
+            manager.tell("READY=1");
+        }
         watchdog_period().map(|period| tokio::spawn(manager.keep_alive(handle.clone(), period)))
     });
 
-    let served = service::serve(hub, listener, tls, stop::asked()?).await;
+    let (decide, mut decided) = tokio::sync::oneshot::channel();
+    let asked = stop::asked()?;
+    let stop = async move {
+        tokio::select! {
+            () = asked => {}
+            successor = restarts.ready() => {
+                successor.leave_sockets();
+                // The end of this function waits for it.
+                let _ = decide.send(successor);
+            }
+        }
+    };
+    let served = service::serve(hub, listener, tls, stop).await;
     for server in [metrics, admin, watchdog].into_iter().flatten() {
         server.abort();
         // It is gone only now, and its socket's file with it; that it was aborted is no news.
         let _ = server.await;
     }
-    stop_forwarding(&handle, threads)?;
+    // With the forwarding threads those end that compile for them, read their messages and watch carriers.
+    handle.stop();
+    let ports = forwarders.into_iter().map(join).collect::<Result<Vec<_>>>()?;
+    if let Ok(successor) = decided.try_recv() {
+        let cells = switch.loaded().map(|loaded| loaded.device.carried()).unwrap_or_default();
+        // The process ends: it waits for no other thread.
+        return successor.hand_over(ports, &cells);
+    }
+    threads.into_iter().try_for_each(join)?;
     served.context("P4Runtime")
 }
 
-/// Ends the forwarding threads, and with them those that compile for them, read their messages and watch carriers.
-fn stop_forwarding(handle: &Handle, threads: Vec<std::thread::JoinHandle<()>>) -> Result<()> {
-    handle.stop();
-    for thread in threads {
-        if thread.join().is_err() {
-            bail!("a thread of the switch failed; the log says where");
-        }
+fn join<T>(thread: std::thread::JoinHandle<T>) -> Result<T> {
+    thread.join().map_err(|_| anyhow::anyhow!("a thread of the switch failed; the log says where"))
+}
+
+fn state_error(error: String) -> anyhow::Error {
+    anyhow::anyhow!("--state {error}")
+}
+
+/// Listens where the running switch does that hands over to this one, or anew.
+async fn listen(
+    predecessor: &mut Option<Predecessor>,
+    address: &Address,
+    flag: &'static str,
+    limits: Limits,
+) -> Result<Listener> {
+    let taken = predecessor.as_mut().map(|predecessor| predecessor.listener(flag, address, limits)).transpose()?;
+    match taken.flatten() {
+        Some(listener) => Ok(listener),
+        None => Ok(Listener::bind(address, flag, limits).await?),
     }
-    Ok(())
+}
+
+/// Why no other process can take this switch over, if so.
+fn no_hot_restart(args: &Run) -> Option<String> {
+    if args.pcap.is_some() {
+        return Some("--pcap: capture files begin anew".into());
+    }
+    let stays = args.interface.iter().find_map(|spec| Some((spec, spec.stays()?)));
+    if let Some((spec, why)) = stays {
+        return Some(format!("port {} is {}: {why}", spec.port, spec.device));
+    }
+    (std::process::id() == 1).then(|| "all processes here end with this one (process 1)".into())
 }
 
 /// Digests and packets go to the service on a thread of their own, so that forwarding never waits for it.
@@ -192,30 +293,54 @@ fn traffic(ports: &[PortSpec]) -> Traffic {
     traffic
 }
 
-/// By thread, its ends of all ports.
-fn open_ports(args: &Run, random: &mut Random, inboxes: &[Inbox]) -> Result<Vec<Vec<OpenPort>>> {
+/// Each port once, with what it can be asked for.
+fn check_ports(args: &Run) -> Result<()> {
     let mut numbers = BTreeSet::new();
-    let mut ports: Vec<Vec<OpenPort>> = inboxes.iter().map(|_| vec![]).collect();
-    for (index, spec) in args.interface.iter().enumerate() {
+    for spec in &args.interface {
         if !numbers.insert(spec.port) {
             bail!("port {} is given twice; each number stands for one device", spec.port);
         }
         if args.cpu_port == spec.port {
             bail!("port {} is the CPU port (--cpu-port) and a device too; give one another number", spec.port);
         }
-        if spec.rate.is_some() && inboxes.len() > 1 {
+        if spec.rate.is_some() && args.threads > 1 {
             bail!("port {} has a rate, which one queue of one thread keeps: leave out rate= or --threads", spec.port);
         }
-        let ends = OpenPort::open(spec, index, args.pcap.as_deref(), random.next(), inboxes)?;
+    }
+    let missing = |spec: &PortSpec| spec.carrier().iter().find(|port| !numbers.contains(port)).copied();
+    if let Some((spec, missing)) = args.interface.iter().find_map(|spec| Some((spec, missing(spec)?))) {
+        bail!("port {}: carrier={missing} names a port that is not there", spec.port);
+    }
+    Ok(())
+}
+
+fn open_port(spec: &PortSpec, threads: usize, seed: u64) -> Result<Vec<Box<dyn Port>>> {
+    ports::open_ends(spec, threads, seed).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
+            "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
+            spec.port,
+            spec.device
+        ),
+        _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
+    })
+}
+
+/// Gives the ends of a port; is told what cuts its link.
+type Opener<'a> = dyn FnMut(&PortSpec, &AtomicBool) -> Result<Vec<Box<dyn Port>>> + 'a;
+
+/// By thread, its ends of all ports.
+fn open_ports(
+    args: &Run,
+    inboxes: &[Inbox],
+    cuts: &[(u32, Arc<AtomicBool>)],
+    opener: &mut Opener<'_>,
+) -> Result<Vec<Vec<OpenPort>>> {
+    let mut ports: Vec<Vec<OpenPort>> = inboxes.iter().map(|_| vec![]).collect();
+    for (index, (spec, (_, cut))) in args.interface.iter().zip(cuts).enumerate() {
+        let opened = opener(spec, cut)?;
+        let ends = OpenPort::of(spec, index, opened, cut.clone(), args.pcap.as_deref(), inboxes)?;
         ports.iter_mut().zip(ends).for_each(|(ports, end)| ports.push(end));
         info!(port = spec.port, "is {}", spec.device);
-    }
-    let mut wrong = args
-        .interface
-        .iter()
-        .filter_map(|spec| Some((spec, spec.carrier().iter().find(|port| !numbers.contains(port))?)));
-    if let Some((spec, missing)) = wrong.next() {
-        bail!("port {}: carrier={missing} names a port that is not there", spec.port);
     }
     Ok(ports)
 }

@@ -30,6 +30,14 @@ impl ServiceManager {
         Ok(Some(Self { socket: UnixDatagram::unbound()?, address }))
     }
 
+    /// Tells the one that started this process, if one did.
+    pub fn tell_if_any(state: &str) {
+        match Self::of_this_process() {
+            Ok(manager) => manager.iter().for_each(|manager| manager.tell(state)),
+            Err(error) => warn!("the service manager was not told {state}: {error:#}"),
+        }
+    }
+
     /// Tells it one thing, as `READY=1`. What is not taken is no reason to stop forwarding.
     pub fn tell(&self, state: &str) {
         if let Err(error) = self.socket.send_to_addr(state.as_bytes(), &self.address) {

@@ -12,6 +12,6 @@ mod rate;
 pub use address::{Address, BindError};
 pub use connection::Connection;
 pub use descriptors::{TooFew, raise_limit};
-pub use listener::{Limits, Listener};
+pub use listener::{Limits, Listener, Shared};
 pub use places::{Caller, Hold, Peer};
 pub use rate::{Bucket, Rate};

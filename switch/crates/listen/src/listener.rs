@@ -2,8 +2,10 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,24 @@ pub struct Listener {
     arrivals: Option<Arrivals>,
     idle: Duration,
     pause: Option<Pin<Box<Sleep>>>,
+    stays: Arc<AtomicBool>,
+}
+
+/// The socket of a listener, for another process that listens on.
+pub struct Shared {
+    descriptor: OwnedFd,
+    stays: Arc<AtomicBool>,
+}
+
+impl Shared {
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// The other process has it: its file stays when the listener ends here.
+    pub fn stays(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
 }
 
 enum Socket {
@@ -49,9 +69,36 @@ impl Listener {
     /// Listens; what goes wrong names `flag`, which chooses the address.
     pub async fn bind(address: &Address, flag: &'static str, limits: Limits) -> Result<Self, BindError> {
         let (socket, address) = open(address).await.map_err(|error| address.error(flag, error))?;
+        Ok(Self::on(socket, address, limits))
+    }
+
+    /// Listens on where another process did.
+    pub fn take_over(address: &Address, descriptor: OwnedFd, limits: Limits) -> io::Result<Self> {
+        Ok(match address {
+            Address::Tcp(_) => {
+                let listener = TcpListener::from_std(descriptor.into())?;
+                let address = Address::Tcp(listener.local_addr()?);
+                Self::on(Socket::Tcp(listener), address, limits)
+            }
+            Address::Unix(_) => {
+                Self::on(Socket::Unix(UnixListener::from_std(descriptor.into())?), address.clone(), limits)
+            }
+        })
+    }
+
+    /// The same socket, for another process.
+    pub fn share(&self) -> io::Result<Shared> {
+        let descriptor = match &self.socket {
+            Socket::Tcp(listener) => listener.as_fd().try_clone_to_owned()?,
+            Socket::Unix(listener) => listener.as_fd().try_clone_to_owned()?,
+        };
+        Ok(Shared { descriptor, stays: self.stays.clone() })
+    }
+
+    fn on(socket: Socket, address: Address, limits: Limits) -> Self {
         let places = Places::new(limits.most, limits.most_of_one);
         let arrivals = limits.arrivals.map(Arrivals::new);
-        Ok(Self { socket, address, places, arrivals, idle: limits.idle, pause: None })
+        Self { socket, address, places, arrivals, idle: limits.idle, pause: None, stays: Arc::default() }
     }
 
     /// Where it listens.
@@ -137,7 +184,9 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Address::Unix(path) = &self.address {
+        if let Address::Unix(path) = &self.address
+            && !self.stays.load(Ordering::Relaxed)
+        {
             // It may be gone already, and nobody is left to be told.
             let _ = std::fs::remove_file(path);
         }

@@ -23,7 +23,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::device::{Device, bind, get_option, packet_statistics, promiscuous, raw_socket, set_option};
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete, segment};
-use crate::{Carrier, Lost, Port};
+use crate::{Carrier, Lost, Port, Takeover};
 use ring::{Received, Ring};
 
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -86,9 +86,19 @@ impl Interface {
         let ring = Ring::new(socket, longest)?;
         bind(&ring.socket, &address(&device, libc::ETH_P_ALL as u16))?;
         promiscuous(&ring.socket, device.index)?;
+        Self::on(device, longest, ring)
+    }
+
+    fn on(device: Device, longest: usize, ring: Ring) -> io::Result<Self> {
         let whole = if device.segments() { Some(Whole::open(&device)?) } else { None };
         let buffer = vec![0; Offload::LEN + MAX_SUPER_FRAME];
         Ok(Self { device, longest, ring, buffer, whole, lost: Lost::default() })
+    }
+
+    /// The end that another process had: its memory is shared with the kernel, and goes on where that one stopped.
+    pub(crate) fn take_over(name: &str, end: Takeover) -> io::Result<Self> {
+        let ([socket], [longest, position @ ..]) = end.expect::<1, 5>()?;
+        Self::on(Device::open(name)?, longest as usize, Ring::take_over(socket, position)?)
     }
 
     /// Sends what waited for more of its connection; false when there is no room for it.
@@ -266,6 +276,12 @@ impl Port for Interface {
         // A link that went down leaves an error, for which the descriptor stays readable until it is taken.
         let _ = rustix::net::sockopt::socket_error(&self.ring.socket);
         self.device.is_up()
+    }
+
+    fn hand_over(&mut self) -> io::Result<Takeover> {
+        let position = self.ring.position();
+        let numbers = std::iter::once(self.longest as u64).chain(position).collect();
+        Ok(Takeover { descriptors: vec![self.ring.socket.try_clone()?], numbers })
     }
 
     fn carrier(&self) -> io::Result<Option<Carrier>> {

@@ -16,6 +16,7 @@ pub mod namespace;
 mod offload;
 pub mod pcap;
 pub mod spec;
+mod takeover;
 pub mod tap;
 pub mod wire;
 pub mod xdp;
@@ -25,7 +26,8 @@ use std::os::fd::BorrowedFd;
 
 pub use carrier::{Carrier, ShownCarrier};
 pub use flow::Flows;
-pub use spec::{PortSpec, open, open_ends};
+pub use spec::{PortSpec, open, open_ends, take_over};
+pub use takeover::Takeover;
 
 /// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
 pub const MAX_FRAME: usize = 16 * 1024;
@@ -81,6 +83,12 @@ pub trait Port: Send {
 
     fn lost(&mut self) -> Lost {
         Lost::default()
+    }
+
+    /// Gives another process what goes on with this end, which neither receives nor sends from now on. What was sent must
+    /// have been flushed.
+    fn hand_over(&mut self) -> io::Result<Takeover> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// What shows the other end a carrier, for a thread that may wait; none where there is nobody to show it to.

@@ -21,6 +21,8 @@ use crate::impair::{Impaired, Impairment};
 use crate::interface::Interface;
 use crate::linux_end::LinuxEnd;
 use crate::pcap::PcapPort;
+use crate::takeover::Takeover;
+use crate::tap::Tap;
 use crate::wire::Wire;
 
 /// A port as an operator writes it.
@@ -150,6 +152,11 @@ impl PortSpec {
     pub fn carrier(&self) -> &[u32] {
         if let Device::Tap(_, end) = &self.device { &end.carrier } else { &[] }
     }
+
+    /// How many ends the port has for so many threads.
+    pub fn ends(&self, threads: usize) -> usize {
+        if matches!(self.device, Device::Interface(_)) { threads } else { 1 }
+    }
 }
 
 /// Opens the port. `seed` decides which frames a lossy link loses.
@@ -178,6 +185,19 @@ pub fn open_ends(spec: &PortSpec, threads: usize, seed: u64) -> io::Result<Vec<B
         .zip(seeds)
         .map(|(end, seed)| Box::new(Impaired::new(end, spec.impairment, seed)) as _)
         .collect())
+}
+
+/// The same ends of a port that another process opened and handed over.
+pub fn take_over(spec: &PortSpec, ends: Vec<Takeover>) -> io::Result<Vec<Box<dyn Port>>> {
+    let take_over = |end| -> io::Result<Box<dyn Port>> {
+        Ok(match &spec.device {
+            Device::Interface(name) => Box::new(Interface::take_over(name, end)?),
+            Device::Tap(..) => Box::new(Tap::take_over(end)?),
+            Device::Wire(path) => Box::new(Wire::take_over(path, end)?),
+            Device::Xdp(_) | Device::Pcap { .. } => return Err(io::ErrorKind::Unsupported.into()),
+        })
+    };
+    ends.into_iter().map(take_over).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use crate::device::name_bytes;
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete};
-use crate::{Lost, Port, ShownCarrier};
+use crate::{Lost, Port, ShownCarrier, Takeover};
 
 /// The switch's end of a TAP device.
 pub struct Tap {
@@ -33,8 +33,18 @@ impl Tap {
         let segmentation = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
         // UDP's segmentation came with Linux 6.2; an older kernel does it itself.
         set_offload(&file, segmentation | TUN_F_USO4 | TUN_F_USO6).or_else(|_| set_offload(&file, segmentation))?;
+        Ok(Self::on(file))
+    }
+
+    /// The end that another process had.
+    pub(crate) fn take_over(end: Takeover) -> io::Result<Self> {
+        let ([file], []) = end.expect()?;
+        Ok(Self::on(file.into()))
+    }
+
+    fn on(file: File) -> Self {
         let buffer = vec![0; Offload::LEN + MAX_SUPER_FRAME];
-        Ok(Self { file, buffer, coalescer: Coalescer::new(), full: false, lost: Lost::default() })
+        Self { file, buffer, coalescer: Coalescer::new(), full: false, lost: Lost::default() }
     }
 
     /// False when the kernel has no room.
@@ -164,6 +174,10 @@ impl Port for Tap {
 
     fn lost(&mut self) -> Lost {
         self.lost
+    }
+
+    fn hand_over(&mut self) -> io::Result<Takeover> {
+        Ok(Takeover { descriptors: vec![self.file.try_clone()?.into()], numbers: vec![] })
     }
 
     fn shown_carrier(&self) -> io::Result<Option<ShownCarrier>> {

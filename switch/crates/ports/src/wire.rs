@@ -14,7 +14,7 @@ use rustix::net::{
     recv, send, socket_with, sockopt,
 };
 
-use crate::{MAX_FRAME, Port};
+use crate::{MAX_FRAME, Port, Takeover};
 
 /// What the kernel may hold for the other end, in bytes: it doubles this and counts some 800 for the shortest frame, so that
 /// some 1300 frames wait at most, about as many as in a network card. More is only delay where a wire is flooded.
@@ -43,6 +43,17 @@ impl Wire {
         let mut wire = Self { path: path.into(), state: State::Down, buffer: vec![0; MAX_FRAME], full: false };
         wire.state = wire.attach()?;
         Ok(wire)
+    }
+
+    /// The end that another process had.
+    pub(crate) fn take_over(path: &Path, end: Takeover) -> io::Result<Self> {
+        let mut descriptors = end.descriptors.into_iter();
+        let state = match (end.numbers.first(), descriptors.next()) {
+            (Some(1), Some(stream)) => State::Connected(stream, descriptors.next()),
+            (_, Some(listener)) => State::Listening(listener),
+            _ => State::Down,
+        };
+        Ok(Self { path: path.into(), state, buffer: vec![0; MAX_FRAME], full: false })
     }
 
     fn attach(&self) -> io::Result<State> {
@@ -168,6 +179,17 @@ impl Port for Wire {
 
     fn is_up(&self) -> bool {
         matches!(self.state, State::Connected(..))
+    }
+
+    fn hand_over(&mut self) -> io::Result<Takeover> {
+        // The file of the listening socket stays where it is.
+        Ok(match std::mem::replace(&mut self.state, State::Down) {
+            State::Connected(stream, listener) => {
+                Takeover { descriptors: std::iter::once(stream).chain(listener).collect(), numbers: vec![1] }
+            }
+            State::Listening(listener) => Takeover { descriptors: vec![listener], numbers: vec![0] },
+            State::Down => Takeover::default(),
+        })
     }
 }
 

@@ -55,12 +55,44 @@ impl<T> Paged<T> {
     }
 }
 
+impl Paged<AtomicU64> {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The pages that exist, by their numbers.
+    pub fn touched(&self) -> impl Iterator<Item = (usize, &[AtomicU64])> {
+        let pages = self.pages.iter().enumerate();
+        pages.filter_map(|(number, page)| Some((number, &page.get()?[..])))
+    }
+
+    /// Fills a page with little-endian words; false if it has not that many, or is not there.
+    pub fn fill(&self, page: usize, stride: usize, words: &[u8]) -> bool {
+        let cells =
+            (page as u64).checked_mul(PAGE).and_then(|first| self.size.checked_sub(first)).unwrap_or(0).min(PAGE);
+        let len = cells as usize * stride;
+        if len == 0 || words.len() != 8 * len {
+            return false;
+        }
+        let page = self.pages[page].get_or_init(|| bytemuck::zeroed_slice_box(len));
+        for (word, bytes) in page.iter().zip(words.as_chunks().0) {
+            word.store(u64::from_le_bytes(*bytes), Relaxed);
+        }
+        true
+    }
+}
+
 /// Packets and bytes per cell. Both are always counted; the unit says what is shown.
 pub(crate) struct Counters(Paged<AtomicU64>);
 
 impl Counters {
     pub fn new(counter: &ir::Counter) -> Self {
         Self(Paged::new(&counter.name, counter.size))
+    }
+
+    /// The words of all cells, and how many a cell has.
+    pub fn words(&self) -> (&Paged<AtomicU64>, usize) {
+        (&self.0, 2)
     }
 
     /// Counts a packet; beyond the end nothing happens.
@@ -220,6 +252,11 @@ impl Registers {
             words: (register.width.div_ceil(64) as usize).max(1),
             locks: Default::default(),
         }
+    }
+
+    /// The words of all cells, and how many a cell has.
+    pub fn words(&self) -> (&Paged<AtomicU64>, usize) {
+        (&self.cells, self.words)
     }
 
     /// The cell as a little-endian integer, cut or filled up to the length of `out`; zero beyond the end.

@@ -11,6 +11,7 @@ mod action;
 pub mod bits;
 mod body;
 pub mod buffer;
+mod carried;
 mod cells;
 pub mod context;
 pub mod device;

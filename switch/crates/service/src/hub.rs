@@ -108,11 +108,48 @@ impl Hub {
                 Err(status) => file.failed(&format!("the program is not restored: {}", status.message)),
             }
         }
-        let whole = self.whole(&self.streams().arbiter);
-        file.keep_whole(&whole);
-        // There is none yet: this is called once.
-        let _ = self.state.set(file);
+        self.keep_state(file);
         self.pipeline.running().is_some()
+    }
+
+    /// Goes on from the state of a switch that hands over to this one. Refuses a state that it cannot restore as a whole.
+    /// True if a program runs again.
+    pub fn take_over(&self, mut state: State) -> Result<bool, String> {
+        let elections = std::mem::take(&mut state.elections);
+        if state.config.is_some() {
+            let refused = self.pipeline.restore(&*self.target, state).map_err(|status| status.message)?;
+            if let Some(status) = refused.first() {
+                return Err(format!("an update is refused: {}", status.message));
+            }
+        }
+        self.streams().arbiter.restore(elections);
+        Ok(self.pipeline.running().is_some())
+    }
+
+    /// Keeps the state in that file from now on. To be called once.
+    pub fn keep_state(&self, file: StateFile) {
+        file.keep_whole(&self.whole(&self.streams().arbiter));
+        let _ = self.state.set(file);
+    }
+
+    /// The state for a switch that takes over. As long as the guard is held neither that nor who is primary changes.
+    /// Waits for writes under way.
+    pub fn hold_state(&self) -> Result<(State, tokio::sync::OwnedMutexGuard<()>), String> {
+        let gate = self.gate.clone().blocking_lock_owned();
+        let configured = self.pipeline.running().map_or(Ok(vec![]), |running| {
+            running.control.configuration(self.target.now()).map_err(|status| status.message)
+        })?;
+        Ok((self.with_configured(&self.streams().arbiter, configured), gate))
+    }
+
+    /// Waits until writes may change something; refuses once the switch stops.
+    pub(crate) async fn enter(&self) -> Result<tokio::sync::OwnedMutexGuard<()>, tonic::Status> {
+        let mut closed = self.closed.subscribe();
+        tokio::select! {
+            biased;
+            _ = closed.wait_for(|closed| *closed) => Err(tonic::Status::unavailable("the switch stops")),
+            gate = self.gate.clone().lock_owned() => Ok(gate),
+        }
     }
 
     /// How often a state could not be kept or restored.
@@ -147,11 +184,15 @@ impl Hub {
             warn!("what was configured can't be read, so no restart will have it: {}", status.message);
             Vec::new()
         });
+        self.with_configured(arbiter, configured)
+    }
+
+    fn with_configured(&self, arbiter: &Arbiter, configured: Vec<v1::Update>) -> State {
         State {
             device_id: arbiter.device_id(),
             epoch: Some(self.target.since_epoch().saturating_sub(self.target.now())),
             elections: arbiter.elections().map(|(role, highest)| (role.to_owned(), highest)).collect(),
-            config: running.map(|running| running.config.clone()),
+            config: self.pipeline.running().map(|running| running.config.clone()),
             configured,
             written: Vec::new(),
         }

@@ -40,7 +40,7 @@ impl P4Runtime for Rpc {
         let who = self.0.clients.admit(&request, "Write", Right::Operate)?;
         let request = request.into_inner();
         let hub = self.0.clone();
-        let gate = hub.gate.clone().lock_owned().await;
+        let gate = hub.enter().await?;
         let role = role_name(&request.role, request.role_id);
         let access = hub.streams().arbiter.authorize(request.device_id, &role, request.election_id).cloned();
         let scope = access.map_err(refused("Write"))?.scope;
@@ -97,7 +97,7 @@ impl P4Runtime for Rpc {
         let request = request.into_inner();
         let hub = self.0.clone();
         let refused = refused("SetForwardingPipelineConfig");
-        let gate = hub.gate.clone().lock_owned().await;
+        let gate = hub.enter().await?;
         let role = role_name(&request.role, request.role_id);
         let access = hub.streams().arbiter.authorize(request.device_id, &role, request.election_id).cloned();
         if !access.map_err(refused)?.can_push_pipeline {

@@ -51,6 +51,18 @@ pub struct State {
     pub written: Vec<Vec<Update>>,
 }
 
+impl State {
+    /// As a file holds it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        whole(self)
+    }
+
+    /// What [`Self::to_bytes`] gave.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        read(bytes)
+    }
+}
+
 /// The file, which no other switch uses meanwhile.
 pub struct StateFile {
     path: PathBuf,
@@ -92,6 +104,14 @@ impl StateFile {
         }
         let open = Mutex::new(Open { file, whole: 0, appended: 0, behind: true });
         Ok((Self { path: path.to_owned(), open, failures: AtomicU64::new(0) }, state))
+    }
+
+    /// The file of another process that ends. What it holds is what that process handed over; it is written anew.
+    pub fn take_over(path: &Path) -> Result<Self, String> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+        let open = Mutex::new(Open { file, whole: 0, appended: 0, behind: true });
+        Ok(Self { path: path.to_owned(), open, failures: AtomicU64::new(0) })
     }
 
     /// How often something could not be kept, or not be restored.

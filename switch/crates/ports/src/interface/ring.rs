@@ -49,8 +49,19 @@ impl Ring {
         };
         set_option(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         set_option(&socket, libc::SOL_PACKET, libc::PACKET_TX_RING, &request)?;
+        Self::take_over(socket, [slot, 0, SLOTS, 0].map(|number| number as u64))
+    }
+
+    /// The ring of a socket that has one, from a position on.
+    pub fn take_over(socket: OwnedFd, position: [u64; 4]) -> io::Result<Self> {
+        let [slot, next_receive, next_send, unsent] = position.map(|number| number as usize);
         let memory = Mapping::of_socket(socket.as_fd(), 2 * SLOTS * slot, 0)?;
-        Ok(Self { socket, memory, slot, next_receive: 0, next_send: SLOTS, unsent: 0 })
+        Ok(Self { socket, memory, slot, next_receive, next_send, unsent })
+    }
+
+    /// The size of a slot, the next ones to receive and to send, and how many the kernel was not told of.
+    pub fn position(&self) -> [u64; 4] {
+        [self.slot, self.next_receive, self.next_send, self.unsent].map(|number| number as u64)
     }
 
     /// Puts a frame, which must fit, into the next slot to send; false if that is not free.
