@@ -1,4 +1,5 @@
-"""Restarts the switch under packets between two hosts, with its state in a file and without, and prints what is lost.
+"""Restarts the switch under packets between two hosts, and prints what is lost: ended and started again, with its state
+in a file and without; and by a hot restart, at moments drawn by seed.
 
 A host sends 2000 datagrams a second through the edge to another one. What a switch finds at its ports when it is there
 again was not lost: it is late.
@@ -7,6 +8,9 @@ again was not lost: it is late.
 from __future__ import annotations
 
 import contextlib
+import os
+import random
+import signal
 import socket
 import struct
 import subprocess
@@ -22,7 +26,7 @@ from bench.routes.site import INTERVAL
 from bench.shim6.report import table
 from bench.spread import HEADS_OF_MANY, Spread
 from harness.namespaces import Nodes, missing
-from harness.switches import built_switch
+from harness.switches import built_switch, hot_restart
 from wayname.adapter.netlink_socket import NAMESPACES, enter
 from wayname_lab.commands import controller
 
@@ -31,6 +35,8 @@ TARGET = "2001:db8:2::11"
 RECEIVE_BUFFER, SO_RCVBUFFORCE = 64 << 20, 33
 # Until all is as before, and until what is on its way has come.
 SETTLES, COMES = 8.0, 1.0
+# Before and after a hot restart, after which all is as before once the controller is there again.
+LONGEST_BEFORE, AFTER = 1.0, 2.0
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch"
@@ -59,6 +65,7 @@ class Stream:
     receiver: str
     sent: int = 0
     late: dict[int, float] = field(default_factory=dict)  # milliseconds, of each that came
+    twice: int = 0
     ends: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
@@ -75,6 +82,7 @@ class Stream:
             while not self.ends.is_set():
                 with contextlib.suppress(TimeoutError):
                     number, sent = struct.unpack("!QQ", end.recv(64))
+                    self.twice += number in self.late
                     self.late.setdefault(number, (time.monotonic_ns() - sent) / 1e6)
 
     def _send(self) -> None:
@@ -93,6 +101,7 @@ class Site:
 
     def __init__(self, nodes: Nodes, folder: Path) -> None:
         self._nodes, self._folder = nodes, folder
+        self._next: int | None = None
         nodes.add("one", "two")
         nodes.add("switch", is_switch=True)
         for number, name in enumerate(("one", "two"), 1):
@@ -112,34 +121,62 @@ class Site:
 
     def restart(self, *, with_state: bool) -> tuple[int, float]:
         """Return how many packets were lost, and how late the latest was, in milliseconds."""
-        stream, first = self.stream, self.stream.sent
+        first = self.stream.sent
         self.switch.terminate()
         self.switch.wait()
         if not with_state:
             (self._folder / "state").unlink()
         self.switch = self._started()
-        time.sleep(SETTLES)
-        last = stream.sent
+        return self._lost(first, SETTLES)
+
+    def hot_restart(self, before: float) -> tuple[int, float]:
+        """Return the same of a hot restart so many seconds from now."""
+        first = self.stream.sent
+        time.sleep(before)
+        self._next = hot_restart(self._next or self.switch)
+        return self._lost(first, AFTER)
+
+    def end(self) -> None:
+        """End what a hot restart left."""
+        self.stream.ends.set()
+        if self._next is not None:
+            os.kill(self._next, signal.SIGTERM)
+
+    def _lost(self, first: int, settles: float) -> tuple[int, float]:
+        time.sleep(settles)
+        last = self.stream.sent
         time.sleep(COMES)
-        came = [stream.late[number] for number in range(first, last) if number in stream.late]
+        came = [self.stream.late[number] for number in range(first, last) if number in self.stream.late]
         return last - first - len(came), max(came)
 
 
 @click.command()
 @click.option("--restarts", default=30, show_default=True, help="How often the switch is started again, each way.")
-def main(restarts: int) -> None:
+@click.option("--only-hot", is_flag=True, help="Hot restarts alone.")
+@click.option("--seed", default=1001, show_default=True)
+def main(restarts: int, only_hot: bool, seed: int) -> None:
     """Measure what a restart of the switch loses (root)."""
     if lacking := missing("ping"):
         raise click.ClickException(f"needs {lacking}")
-    rows = []
+    moments = random.Random(seed)
     with Nodes("restarts") as nodes, TemporaryDirectory() as folder:
         site = Site(nodes, Path(folder))
-        for what, with_state in (("with --state", True), ("without", False)):
-            seen = [site.restart(with_state=with_state) for _ in range(restarts)]
-            for unit, values in (("packets lost", [lost for lost, _ in seen]), ("ms late", [late for _, late in seen])):
-                rows.append((f"{unit}, {what}", *Spread.of(values).cells_of_many(1)))
-        site.stream.ends.set()
+        seen: dict[str, list[tuple[int, float]]] = {}
+        try:
+            if not only_hot:
+                for what, with_state in (("with --state", True), ("without", False)):
+                    seen[what] = [site.restart(with_state=with_state) for _ in range(restarts)]
+            befores = [moments.uniform(0, LONGEST_BEFORE) for _ in range(restarts)]
+            seen["hot"] = [site.hot_restart(before) for before in befores]
+        finally:
+            site.end()
+    rows = []
+    for what, lost_and_late in seen.items():
+        lost, late = zip(*lost_and_late, strict=True)
+        for unit, values in (("packets lost", lost), ("ms late", late)):
+            rows.append((f"{unit}, {what}", *Spread.of(values).cells_of_many(1)))
     click.echo("\n".join(table(("of 2000 packets a second", *HEADS_OF_MANY), rows)))
+    click.echo(f"{site.stream.sent} packets sent, {len(site.stream.late)} came, {site.stream.twice} of them twice")
 
 
 if __name__ == "__main__":

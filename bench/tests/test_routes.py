@@ -31,6 +31,8 @@ def test_a_switch_is_restarted_under_packets() -> None:
     asked = CliRunner().invoke(restarts.main, ["--restarts", "1"], catch_exceptions=False)
     assert "packets lost, with --state" in asked.output
     assert "packets lost, without" in asked.output
+    assert ["packets", "lost,", "hot", "0.0"] in [line.split()[:4] for line in asked.output.splitlines()]
+    assert ", 0 of them twice" in asked.output
 
 
 @pytest.mark.skipif(bgp_site.missing() is not None, reason=str(bgp_site.missing()))
