@@ -69,6 +69,15 @@ cat "$root/var/tmp/status"
 ping_two() { ip netns exec one ping -c 3 -i 0.3 -W 10 2001:db8:2::11 || { cat "$root"/var/tmp/wayname*.log; exit 1; }; }
 ping_two
 
+# What systemd does at a reload: the switch that is installed takes over, and no ping is lost.
+ip netns exec one ping -q -c 60 -i 0.05 -W 10 2001:db8:2::11 > "$top/pings" &
+pings=$!
+kill -HUP "$switch"
+while kill -0 "$switch" 2> /dev/null; do sleep 0.05; done
+switch=$(basename "$(dirname "$(grep -lx wayname-switch "$root"/proc/[0-9]*/comm)")")
+wait $pings || true
+cat "$top/pings"
+
 # A switch that starts again forwards as before, without a controller. A killed one has its socket until it is gone, and
 # systemd waits for that too.
 kill -9 "$controller" "$switch"

@@ -48,5 +48,6 @@ def test_an_edge_runs_from_the_package_as_its_units_say(package: Path, run: Run)
         package,
         REPOSITORY,
     )
+    assert "60 packets transmitted, 60 received" in told
     # Before and after the switch started again, then without a controller.
     assert told.count("3 packets transmitted, 3 received") == 2
