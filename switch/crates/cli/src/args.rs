@@ -97,6 +97,10 @@ pub struct Run {
     /// ignores that
     #[arg(long)]
     pub check_references: bool,
+    /// Take multicast groups, clone sessions and members of groups that name ports the switch does not have, as BMv2 does. What
+    /// goes to such a port is dropped and counted
+    #[arg(long)]
+    pub allow_absent_ports: bool,
     /// Keep the program, what controllers wrote and their election ids in FILE, and go on from it at the next start (warm
     /// restart): what FILE holds goes before PROGRAM. Counters, registers and meters' fill begin anew
     #[arg(long, value_name = "FILE")]

@@ -96,14 +96,15 @@ async fn serve(args: Run) -> Result<()> {
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
     let watches = Arc::new(Watches::default());
-    let own = [args.cpu_port, pipeline::PSA_PORT_CPU, pipeline::PSA_PORT_RECIRCULATE];
+    let own_ports = [args.cpu_port, pipeline::PSA_PORT_CPU, pipeline::PSA_PORT_RECIRCULATE];
     let target = Target {
         switch: switch.clone(),
         handle: handle.clone(),
         clock,
         checks: Checks { restrictions: args.check_restrictions, references: args.check_references },
         backend: args.backend.into(),
-        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain(own).collect()),
+        ports: (!args.allow_absent_ports)
+            .then(|| Arc::new(args.interface.iter().map(|spec| spec.port).chain(own_ports).collect())),
         threads: args.threads,
         watches: watches.clone(),
     };

@@ -113,7 +113,8 @@ impl Options {
     }
 
     fn own(self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec!["wayname-switch".into()];
+        // Controllers write one flood group to switches with different ports.
+        let mut words: Vec<OsString> = vec!["wayname-switch".into(), "--allow-absent-ports".into()];
         let mut say = |flag: &str, value: OsString| words.extend([flag.into(), value]);
         for port in self.interface {
             say("-i", port.into());
@@ -178,7 +179,7 @@ mod tests {
             "-i 1@s1-eth1 -i 2@s1-eth2 --pcap pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 0 build/basic.json \
              --log-console --thrift-port 9090 -- --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --priority-queues 8",
         );
-        let expected = "wayname-switch -i 1@s1-eth1 -i 2@s1-eth2 --device-id 0 --grpc-server-addr 127.0.0.1:50051 \
+        let expected = "wayname-switch --allow-absent-ports -i 1@s1-eth1 -i 2@s1-eth2 --device-id 0 --grpc-server-addr 127.0.0.1:50051 \
                         --log-level info --cpu-port 255 --pcap pcaps --log-console build/basic.json";
         assert_eq!(words.join(" "), expected);
         let run = Args::parse_from(&words).run;

@@ -19,8 +19,8 @@ pub struct Target {
     pub clock: Clock,
     pub checks: Checks,
     pub backend: BackendKind,
-    /// Numbers of all ports, the CPU port among them.
-    pub ports: Arc<BTreeSet<u32>>,
+    /// Numbers of all ports, the CPU port among them; `None` where a controller may name others.
+    pub ports: Option<Arc<BTreeSet<u32>>>,
     /// That forward.
     pub threads: usize,
     pub watches: Arc<Watches>,
@@ -82,7 +82,7 @@ struct Program {
     program: loader::Program,
     switch: Arc<Switch>,
     handle: Arc<Handle>,
-    ports: Arc<BTreeSet<u32>>,
+    ports: Option<Arc<BTreeSet<u32>>>,
     watches: Arc<Watches>,
 }
 
@@ -96,7 +96,7 @@ impl Loaded for Program {
     }
 
     fn has_port(&self, port: u32) -> bool {
-        self.ports.contains(&port)
+        self.ports.as_ref().is_none_or(|ports| ports.contains(&port))
     }
 
     fn between_packets(&self, work: &mut dyn FnMut()) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use num_traits::ToPrimitive;
 use proto::p4::config::v1::P4Info;
 use proto::p4::v1;
 use runtime::Device;
@@ -86,6 +87,16 @@ impl Control {
 
     pub(crate) fn replication(&self) -> &dyn Replication {
         self.loaded.replication()
+    }
+
+    /// The number of a port that P4Runtime itself names.
+    pub(crate) fn port_to_data(&self, bytes: &[u8]) -> Result<u32> {
+        let port = self.texts.to_data(&self.schema.port, bytes)?;
+        Ok(port.to_u32().unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn port_to_control(&self, port: u32) -> Vec<u8> {
+        self.texts.to_control(&self.schema.port, &port.into())
     }
 
     pub(crate) fn has_port(&self, port: u32) -> bool {

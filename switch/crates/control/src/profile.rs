@@ -9,7 +9,6 @@ use runtime::{ActionCall, Group, GroupMember, OneShot};
 
 use crate::action::{self, Use};
 use crate::control::{Control, unknown};
-use crate::number;
 use crate::schema::{Profile, Table};
 use crate::status::{Result, Status};
 
@@ -80,7 +79,10 @@ impl Control {
             members.push(GroupMember {
                 member: member.member_id,
                 weight: weight(profile, member.weight).map_err(place)?,
-                watch_port: self.watched(group_watch(member.watch_kind.as_ref())).map_err(place)?,
+                watch_port: self
+                    .group_watch(member.watch_kind.as_ref())
+                    .and_then(|port| self.watched(port))
+                    .map_err(place)?,
             });
         }
         let max_size = u32::try_from(given.max_size)
@@ -121,9 +123,9 @@ impl Control {
                 let members = group.members.iter().map(|member| v1::action_profile_group::Member {
                     member_id: member.member,
                     weight: given_weight(profile, member.weight),
-                    watch_kind: member.watch_port.map(|port| {
-                        v1::action_profile_group::member::WatchKind::WatchPort(number::encode(&port.into()))
-                    }),
+                    watch_kind: member
+                        .watch_port
+                        .map(|port| v1::action_profile_group::member::WatchKind::WatchPort(self.port_to_control(port))),
                 });
                 v1::entity::Entity::ActionProfileGroup(v1::ActionProfileGroup {
                     action_profile_id: profile.id,
@@ -152,7 +154,10 @@ impl Control {
             shots.push(OneShot {
                 call: action::decode(&self.schema, &table.actions, call, Use::Entry, &self.texts).map_err(place)?,
                 weight: weight(profile, one.weight).map_err(place)?,
-                watch_port: self.watched(shot_watch(one.watch_kind.as_ref())).map_err(place)?,
+                watch_port: self
+                    .shot_watch(one.watch_kind.as_ref())
+                    .and_then(|port| self.watched(port))
+                    .map_err(place)?,
             });
         }
         let size = size(profile, shots.iter().map(|shot| shot.weight));
@@ -170,14 +175,41 @@ impl Control {
             weight: profile.map_or(0, |profile| given_weight(profile, shot.weight)),
             watch_kind: shot
                 .watch_port
-                .map(|port| v1::action_profile_action::WatchKind::WatchPort(number::encode(&port.into()))),
+                .map(|port| v1::action_profile_action::WatchKind::WatchPort(self.port_to_control(port))),
         });
         v1::ActionProfileActionSet { action_profile_actions: actions.collect(), ..Default::default() }
     }
 
+    #[allow(deprecated)] // Old clients still send `watch`.
+    fn group_watch(&self, given: Option<&v1::action_profile_group::member::WatchKind>) -> Result<Option<u32>> {
+        use v1::action_profile_group::member::WatchKind;
+        match given {
+            None => Ok(None),
+            Some(WatchKind::Watch(port)) => old_port(*port),
+            Some(WatchKind::WatchPort(port)) => self.watch_port(port),
+        }
+    }
+
+    #[allow(deprecated)]
+    fn shot_watch(&self, given: Option<&v1::action_profile_action::WatchKind>) -> Result<Option<u32>> {
+        use v1::action_profile_action::WatchKind;
+        match given {
+            None => Ok(None),
+            Some(WatchKind::Watch(port)) => old_port(*port),
+            Some(WatchKind::WatchPort(port)) => self.watch_port(port),
+        }
+    }
+
+    fn watch_port(&self, bytes: &[u8]) -> Result<Option<u32>> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        self.port_to_data(bytes).map(Some).map_err(|error| error.within("the port it watches"))
+    }
+
     /// A watched port must be one of the switch's.
-    fn watched(&self, port: Result<Option<u32>>) -> Result<Option<u32>> {
-        match port? {
+    fn watched(&self, port: Option<u32>) -> Result<Option<u32>> {
+        match port {
             Some(port) if !self.has_port(port) => {
                 Err(Status::invalid(format!("watches port {port}, which the switch does not have")))
             }
@@ -225,34 +257,6 @@ fn given_weight(profile: &Profile, weight: u32) -> i32 {
     if profile.weights_disallowed { 0 } else { i32::try_from(weight).unwrap_or(i32::MAX) }
 }
 
-#[allow(deprecated)] // Old clients still send `watch`.
-fn group_watch(given: Option<&v1::action_profile_group::member::WatchKind>) -> Result<Option<u32>> {
-    use v1::action_profile_group::member::WatchKind;
-    match given {
-        None => Ok(None),
-        Some(WatchKind::Watch(port)) => old_port(*port),
-        Some(WatchKind::WatchPort(port)) => watch_port(port),
-    }
-}
-
-#[allow(deprecated)]
-fn shot_watch(given: Option<&v1::action_profile_action::WatchKind>) -> Result<Option<u32>> {
-    use v1::action_profile_action::WatchKind;
-    match given {
-        None => Ok(None),
-        Some(WatchKind::Watch(port)) => old_port(*port),
-        Some(WatchKind::WatchPort(port)) => watch_port(port),
-    }
-}
-
 fn old_port(port: i32) -> Result<Option<u32>> {
     u32::try_from(port).map(Some).map_err(|_| Status::invalid(format!("watches port {port}; ports are not negative")))
-}
-
-fn watch_port(bytes: &[u8]) -> Result<Option<u32>> {
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    let port = number::decode(bytes, 32).map_err(|error| error.within("the port it watches"))?;
-    Ok(port.to_u32())
 }

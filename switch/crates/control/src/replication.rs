@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use num_traits::ToPrimitive;
 use proto::p4::v1;
 use proto::p4::v1::entity::Entity;
 use proto::p4::v1::packet_replication_engine_entry::Type as Engine;
@@ -10,7 +9,6 @@ use proto::p4::v1::replica::PortKind;
 use proto::p4::v1::update::Type;
 
 use crate::control::Control;
-use crate::number;
 use crate::status::{Result, Status};
 
 /// Priorities of v1model's queues (`standard_metadata.priority` has 3 bits).
@@ -126,17 +124,17 @@ impl Control {
         let mut replicas = Vec::with_capacity(given.len());
         let mut read = Vec::with_capacity(given.len());
         for one in given {
-            let port = self.existing(port_of(one.port_kind.as_ref())?)?;
+            let port = self.existing(self.port_of(one.port_kind.as_ref())?)?;
             let instance = unique(&mut seen, port, one.instance)?;
             let mut backups = Vec::with_capacity(one.backup_replicas.len());
             for backup in &one.backup_replicas {
-                let backup_port = self.existing(port_number(&backup.port)?)?;
+                let backup_port = self.existing(self.replica_port(&backup.port)?)?;
                 if backup_port == port {
                     return Err(Status::invalid(format!("port {port} can't be its own backup")));
                 }
                 backups.push(Backup { port: backup_port, instance: unique(&mut seen, backup_port, backup.instance)? });
             }
-            read.push(canonical(one, port, &backups));
+            read.push(self.canonical(one, port, &backups));
             replicas.push(Replica { port, instance, backups });
         }
         Ok((replicas, read))
@@ -148,6 +146,34 @@ impl Control {
             return Ok(port);
         }
         Err(Status::invalid(format!("sends a replica to port {port}, which the switch does not have")))
+    }
+
+    /// The replica as given, its ports in their shortest form.
+    #[allow(deprecated)] // Old clients still send `egress_port`, and expect it back.
+    fn canonical(&self, given: &v1::Replica, port: u32, backups: &[Backup]) -> v1::Replica {
+        let port_kind = match &given.port_kind {
+            Some(PortKind::Port(_)) => PortKind::Port(self.port_to_control(port)),
+            _ => PortKind::EgressPort(port),
+        };
+        let backup_replicas = backups.iter().map(|backup| v1::BackupReplica {
+            port: self.port_to_control(backup.port),
+            instance: backup.instance.into(),
+        });
+        v1::Replica { instance: given.instance, backup_replicas: backup_replicas.collect(), port_kind: Some(port_kind) }
+    }
+
+    #[allow(deprecated)]
+    fn port_of(&self, given: Option<&PortKind>) -> Result<u32> {
+        match given {
+            // Before version 1.4 the port was a plain number, and port 0 went unsent.
+            None => Ok(0),
+            Some(PortKind::EgressPort(port)) => Ok(*port),
+            Some(PortKind::Port(bytes)) => self.replica_port(bytes),
+        }
+    }
+
+    fn replica_port(&self, bytes: &[u8]) -> Result<u32> {
+        self.port_to_data(bytes).map_err(|error| error.within("a replica's port"))
     }
 }
 
@@ -165,35 +191,6 @@ fn present<T>(entries: &BTreeMap<u16, T>, id: u16, kind: Type) -> Result<()> {
         (Type::Modify | Type::Delete, false) => Err(Status::not_found("is not there")),
         _ => Ok(()),
     }
-}
-
-/// The replica as given, its ports in their shortest form.
-#[allow(deprecated)] // Old clients still send `egress_port`, and expect it back.
-fn canonical(given: &v1::Replica, port: u32, backups: &[Backup]) -> v1::Replica {
-    let port_kind = match &given.port_kind {
-        Some(PortKind::Port(_)) => PortKind::Port(number::encode(&port.into())),
-        _ => PortKind::EgressPort(port),
-    };
-    let backup_replicas = backups.iter().map(|backup| v1::BackupReplica {
-        port: number::encode(&backup.port.into()),
-        instance: backup.instance.into(),
-    });
-    v1::Replica { instance: given.instance, backup_replicas: backup_replicas.collect(), port_kind: Some(port_kind) }
-}
-
-#[allow(deprecated)]
-fn port_of(given: Option<&PortKind>) -> Result<u32> {
-    match given {
-        // Before version 1.4 the port was a plain number, and port 0 went unsent.
-        None => Ok(0),
-        Some(PortKind::EgressPort(port)) => Ok(*port),
-        Some(PortKind::Port(bytes)) => port_number(bytes),
-    }
-}
-
-fn port_number(bytes: &[u8]) -> Result<u32> {
-    let port = number::decode(bytes, 32).map_err(|error| error.within("a replica's port"))?;
-    Ok(port.to_u32().unwrap_or(u32::MAX))
 }
 
 /// Checks that no other copy has this port and instance, by which egress tells copies apart.

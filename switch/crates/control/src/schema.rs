@@ -28,6 +28,8 @@ pub struct Schema {
     pub digests: BTreeMap<u32, Digest>,
     pub packet_in: Option<Vec<Field>>,
     pub packet_out: Option<Vec<Field>>,
+    /// The form of ports that P4Runtime itself names: of copies, and those that members of groups watch.
+    pub port: Field,
 }
 
 #[derive(Debug)]
@@ -147,6 +149,7 @@ impl Schema {
             digests: BTreeMap::new(),
             packet_in: None,
             packet_out: None,
+            port: Field { id: 0, name: "port".into(), width: 32, form: Form::Plain },
         };
         for counter in &p4info.counters {
             let (id, name) = preamble(&counter.preamble)?;
@@ -201,7 +204,17 @@ impl Schema {
                 _ => {}
             }
         }
+        schema.port = schema.text_of_packets().unwrap_or(schema.port);
         Ok(schema)
+    }
+
+    /// The metadata of packets that is a text, if all such are of one type: it names ports then, as in SAI P4. v1model has no
+    /// type of ports that a program could translate (spec "Translation of Port Numbers" has PSA's).
+    fn text_of_packets(&self) -> Option<Field> {
+        let headers = [&self.packet_in, &self.packet_out].into_iter().flatten();
+        let mut texts = headers.flatten().filter(|field| matches!(field.form, Form::SdnText(_)));
+        let first = texts.next()?;
+        texts.all(|other| other.form == first.form).then(|| first.clone())
     }
 
     /// Keys of tables and parameters of actions.

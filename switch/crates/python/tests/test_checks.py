@@ -67,11 +67,11 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 
 
 @contextlib.contextmanager
-def switch(folder: Path, *options: str) -> Iterator[str]:
+def switch(folder: Path, *options: str, binary: Path = SWITCH) -> Iterator[str]:
     """A switch that runs the program; its address."""
     program, address = folder / "tags.p4", f"unix:{folder}/p4runtime"
     program.write_text(PROGRAM)
-    command = [str(SWITCH), *options, "--grpc-server-addr", address, str(program)]
+    command = [str(binary), *options, "--grpc-server-addr", address, str(program)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
@@ -94,7 +94,10 @@ class Primary:
 
     def write(self, kind: p4r.Update.Type.ValueType, entry: p4r.TableEntry) -> tuple[int, str]:
         """Code and text of one update."""
-        update = p4r.Update(type=kind, entity=p4r.Entity(table_entry=entry))
+        return self.write_entity(kind, p4r.Entity(table_entry=entry))
+
+    def write_entity(self, kind: p4r.Update.Type.ValueType, entity: p4r.Entity) -> tuple[int, str]:
+        update = p4r.Update(type=kind, entity=entity)
         request = p4r.WriteRequest(device_id=1, election_id=p4r.Uint128(low=1), updates=[update])
         try:
             self._stub.Write(request, timeout=PATIENCE)
@@ -160,6 +163,22 @@ def test_nothing_is_checked_unless_asked_for(tmp_path: Path) -> None:
     with switch(tmp_path) as address, primary(address) as controller:
         assert controller.write(p4r.Update.INSERT, tag(0x10)) == (0, "")
         assert controller.write(p4r.Update.INSERT, nexthop(b"\x01\xff")) == (0, "")
+
+
+def test_copies_to_absent_ports_are_taken_if_asked_for_and_under_the_name_of_bmv2(tmp_path: Path) -> None:
+    """Controllers write one flood group to switches with different ports."""
+    group = p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[p4r.Replica(port=b"\x03", instance=1)])
+    flood = p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(multicast_group_entry=group))
+    bmv2 = tmp_path / "simple_switch_grpc"
+    bmv2.symlink_to(SWITCH)
+    refusal = (3, "multicast group 1: sends a replica to port 3, which the switch does not have")
+    for binary, options, answer in (
+        (SWITCH, [], refusal),
+        (SWITCH, ["--allow-absent-ports"], (0, "")),
+        (bmv2, ["--device-id", "1"], (0, "")),
+    ):
+        with switch(tmp_path, *options, binary=binary) as address, primary(address) as controller:
+            assert controller.write_entity(p4r.Update.INSERT, flood) == answer
 
 
 @pytest.mark.parametrize("option", ["--check-restrictions", "--check-references"])

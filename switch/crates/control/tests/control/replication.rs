@@ -2,7 +2,9 @@
 
 use crate::common::*;
 use control::{Code, Replica};
+use proto::p4::config::v1 as info;
 use proto::p4::v1;
+use proto::p4::v1::action_profile_group::member::WatchKind;
 use proto::p4::v1::entity::Entity;
 use proto::p4::v1::packet_replication_engine_entry::Type as Engine;
 use proto::p4::v1::replica::PortKind;
@@ -125,4 +127,35 @@ fn value_sets_are_replaced_whole() {
     fixture.refuses(Type::Insert, set(&[1]), Code::InvalidArgument, "only be modified");
     fixture.modify(set(&[]));
     assert_eq!(fixture.read(all()), [set(&[])]);
+}
+
+/// SAI P4 writes all ports as texts, those of copies too.
+#[test]
+fn ports_are_texts_where_those_of_packets_are() {
+    let mut p4info = p4info();
+    for metadata in p4info.controller_packet_metadata.iter_mut().flat_map(|header| &mut header.metadata) {
+        if metadata.bitwidth == 9 {
+            metadata.type_name = Some(info::P4NamedType { name: "port_t".into() });
+        }
+    }
+    let fixture = Fixture::of(program(), p4info);
+    let copies = group(1, vec![replica(b"5", 1), replica(b"6", 1)]);
+    fixture.insert(copies.clone());
+    assert_eq!(fixture.read(group(1, vec![])), [copies]);
+    let made = |port| Replica { port, instance: 1, backups: vec![] };
+    assert_eq!(fixture.plant.copies.groups.lock().unwrap()[&1], [made(5), made(6)]);
+    let words = "port 511, which the switch does not have";
+    fixture.refuses(Type::Insert, group(2, vec![replica(b"511", 1)]), Code::InvalidArgument, words);
+    fixture.refuses(Type::Insert, group(2, vec![replica(&[0xff], 1)]), Code::InvalidArgument, "must be a text");
+
+    fixture.insert(member(1, 1));
+    let watching = |port: &[u8]| {
+        let mut group = crate::common::group(1, &[(1, 1)]);
+        group.members[0].watch_kind = Some(WatchKind::WatchPort(port.to_vec()));
+        Entity::ActionProfileGroup(group)
+    };
+    fixture.refuses(Type::Insert, watching(b"511"), Code::InvalidArgument, words);
+    fixture.insert(watching(b"5"));
+    let all = v1::ActionProfileGroup { action_profile_id: SELECTOR, ..Default::default() };
+    assert_eq!(fixture.read(Entity::ActionProfileGroup(all)), [watching(b"5")]);
 }
