@@ -1,4 +1,4 @@
-//! Packets through the interpreter and the JIT side by side.
+//! Packets through the interpreter, native code and code for what the tables hold, side by side.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use pipeline::{BackendKind, Engine, Loaded, Message, Sink, Stats, Traffic};
 use runtime::Device;
 use stf::script::{self, Command, Line};
 
-/// A program with the entries of a case, on both backends.
-pub struct Pair {
+/// A program with the entries of a case, on all engines.
+pub struct Engines {
     reference: Loaded,
-    tested: Loaded,
+    tested: [(&'static str, Loaded); 2],
     case: Vec<Line>,
 }
 
@@ -33,19 +33,23 @@ impl Sink for Outcome {
     }
 }
 
-impl Pair {
+impl Engines {
     /// Compiles a program and reads the case whose entries it gets.
     pub fn new(program: &Path, include_dirs: &[&Path], case: &str) -> Result<Self, String> {
         let include_dirs = include_dirs.iter().map(|folder| folder.to_path_buf()).collect();
         let options = Options { include_dirs, read_files: true, ..Options::default() };
         let compiled = compiler::compile_file(program, &options).map_err(|failure| failure.to_string())?;
         let program = Arc::new(compiled.program);
-        let load = |kind| Loaded::new(program.clone(), kind);
-        Ok(Self {
-            reference: load(BackendKind::Interpreter)?,
-            tested: load(BackendKind::Jit)?,
-            case: script::parse(case)?,
-        })
+        let reference = Loaded::new(program, BackendKind::Interpreter)?;
+        Self::beside(reference, script::parse(case)?)
+    }
+
+    /// The others beside the interpreter. What it runs, all must run.
+    pub fn beside(reference: Loaded, case: Vec<Line>) -> Result<Self, String> {
+        let load = |name, kind| Ok::<_, String>((name, Loaded::new(reference.program.clone(), kind)?));
+        let native = load("native code", BackendKind::Jit)?;
+        let special = load("code for the tables' content", BackendKind::SpecialAtOnce)?;
+        Ok(Self { reference, tested: [native, special], case })
     }
 
     /// The packets of the case.
@@ -57,14 +61,16 @@ impl Pair {
         self.case.iter().filter_map(packet).collect()
     }
 
-    /// Sends packets through fresh state on both. An error says in what they differ.
+    /// Sends packets through fresh state on each. An error says in what they differ.
     pub fn run(&mut self, packets: &[(u32, Vec<u8>)]) -> Result<(), String> {
         let reference = run(&mut self.reference, &self.case, packets)?;
-        let tested = run(&mut self.tested, &self.case, packets)?;
-        if reference == tested {
-            return Ok(());
+        for (name, tested) in &mut self.tested {
+            let tested = run(tested, &self.case, packets)?;
+            if reference != tested {
+                return Err(format!("the interpreter: {reference:?}\n{name}: {tested:?}"));
+            }
         }
-        Err(format!("the interpreter: {reference:?}\nthe JIT: {tested:?}"))
+        Ok(())
     }
 }
 

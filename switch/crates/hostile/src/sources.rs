@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use compiler::Options;
 
-use crate::packets::Pair;
+use crate::packets::Engines;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -51,8 +51,13 @@ pub fn routing() -> Result<String, String> {
     read("bench/p4/routing.p4")
 }
 
-/// The edge program with the entries of one of its cases, on both backends.
-pub fn edge_pair(case: &str) -> Result<Pair, String> {
+/// What p4c makes of the small program, without places in its source.
+pub fn document() -> Result<String, String> {
+    read("switch/crates/hostile/seeds/routing.json")
+}
+
+/// The edge program with the entries of one of its cases, on all engines.
+pub fn edge_engines(case: &str) -> Result<Engines, String> {
     let p4src = repository().join("p4src");
-    Pair::new(&p4src.join("v1model/main.p4"), &[&p4src], &read(&format!("p4src/tests/{case}.stf"))?)
+    Engines::new(&p4src.join("v1model/main.p4"), &[&p4src], &read(&format!("p4src/tests/{case}.stf"))?)
 }

@@ -27,11 +27,12 @@ fn write_all(folder: &Path) -> Result<usize, String> {
     let texts = [sources::edge()?, sources::objects()?, sources::routing()?].map(String::into_bytes);
     let mut runs = Vec::new();
     for case in ["bridging", "discovery", "errors", "extensions", "packet_out", "punts", "routing"] {
-        let all = sources::edge_pair(case)?.packets();
+        let all = sources::edge_engines(case)?.packets();
         runs.extend(all.chunks(4).map(packets::format));
     }
     let messages = seeds::messages(&Known::new(&sources::edge()?)?);
     Ok(write(&folder.join("compiler"), &texts)?
+        + write(&folder.join("documents"), &[sources::document()?.into_bytes()])?
         + write(&folder.join("packets"), &runs)?
         + write(&folder.join("messages"), &messages)?)
 }

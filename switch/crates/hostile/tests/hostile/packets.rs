@@ -2,20 +2,20 @@
 
 use fastrand::Rng;
 use hostile::mutate::mutated;
-use hostile::sources::edge_pair;
+use hostile::sources::edge_engines;
 use stf::hostile::Packets;
 
 #[test]
 fn random_packets_through_the_edge_program() {
     let packets: Vec<_> = Packets::new(1).take(1000).collect();
-    edge_pair("routing").unwrap().run(&packets).unwrap();
+    edge_engines("routing").unwrap().run(&packets).unwrap();
 }
 
 #[test]
 fn mutated_packets_through_the_edge_program() {
     let mut random = Rng::with_seed(2);
     for case in ["extensions", "errors", "packet_out"] {
-        let mut pair = edge_pair(case).unwrap();
+        let mut pair = edge_engines(case).unwrap();
         let packets = pair.packets();
         let mutations: Vec<_> = (0..500)
             .map(|_| {
@@ -30,7 +30,7 @@ fn mutated_packets_through_the_edge_program() {
 
 #[test]
 fn packets_cut_anywhere_go_through_the_edge_program() {
-    let mut pair = edge_pair("extensions").unwrap();
+    let mut pair = edge_engines("extensions").unwrap();
     let cut: Vec<_> = pair
         .packets()
         .iter()
@@ -42,7 +42,7 @@ fn packets_cut_anywhere_go_through_the_edge_program() {
 
 #[test]
 fn the_longest_packets_go_through_the_edge_program() {
-    let mut pair = edge_pair("extensions").unwrap();
+    let mut pair = edge_engines("extensions").unwrap();
     let long: Vec<_> = pair
         .packets()
         .into_iter()
