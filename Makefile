@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page session figures soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page session figures soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -159,8 +159,11 @@ conformance: venv ## p4c's own cases on the embedded switch: make conformance P4
 	cd switch && $(CARGO) run --release --locked --bin conformance -- "$(abspath $(P4C_TESTDATA))"
 	cd switch && $(CARGO) run --release --locked --bin p4info-corpus -- "$(abspath $(P4C_TESTDATA))"
 
-fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (or packets, messages) SECONDS=600
-	@test -f "switch/fuzz/targets/$(TARGET).rs" || { echo "say what to fuzz: make fuzz TARGET=compiler (or packets, messages)"; exit 2; }
+test-aarch64: ## The pipeline's cases in native code for aarch64, under qemu-user (ONLY=routing: those whose name has it)
+	@CARGO="$(CARGO)" ONLY="$(ONLY)" switch/aarch64.sh
+
+fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (or documents, packets, messages) SECONDS=600
+	@test -f "switch/fuzz/targets/$(TARGET).rs" || { echo "say what to fuzz: make fuzz TARGET=compiler (or documents, packets, messages)"; exit 2; }
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is not there: cargo install cargo-fuzz"; exit 2; }
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
