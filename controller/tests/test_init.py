@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,12 @@ def test_with_the_packages_units_the_next_commands_are_theirs(tmp_path: Path, mo
     (tmp_path / "switch.env").touch()
     line, *_ = first_config.next_commands(tmp_path / "edge.toml", ["eth1", "eth2"], [])
     assert line == f"echo 'PORTS=-i 1@eth1 -i 2@eth2' >>{tmp_path}/switch.env"
+
+
+def test_a_question_without_an_answer_is_told(kernel: Kernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kernel.routes = []
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = wayname("init", tmp_path / "edge.toml")
+    assert done.returncode == 1 and "Which prefix" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("wayname: a question has no answer; run it on a terminal")

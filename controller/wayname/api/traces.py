@@ -161,7 +161,7 @@ def in_port(running: Running, wish: TraceWish) -> Port:
         number = next((each.port for each in running.edge.neighbours if each.at.address == wish.source), None)
         port = None if number is None else running.config.port(number)
         if port is None:
-            detail = f"nobody has been heard that has {wish.source}: name the port that its packets come in by"
+            detail = f"nobody was heard that has {wish.source}: name the port that its packets come in by (--in-port)"
             raise ApiError(404, "No such host", detail)
         return port
     return port_called(running.config, wish.port)

@@ -114,7 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         for line in error.args:
             tell(line)
         sys.exit(1)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        # Ctrl-C says by itself why it ends; the end of the input in place of an answer does not.
+        if isinstance(error.__context__, EOFError):
+            click.echo()
+            tell("a question has no answer; run it on a terminal, or give the answers as the options that --help names")
         sys.exit(1)
     except BrokenPipeError:
         # Whoever read the output has seen enough.
