@@ -2,7 +2,8 @@
 """Runs a lab in Mininet: python3 topo/mininet_lab.py --target embedded|bmv2 [--lab NAME] [--test].
 
 Routers are Mininet nodes in which a P4Runtime switch and its controller run; hosts are Mininet's own. It needs root,
-Mininet (Debian's package `mininet`) and what `make venv` makes; for BMv2 also `simple_switch_grpc` and `p4c-bm2-ss`.
+Mininet (Debian's package `mininet`) and what `make lab-programs` makes; for BMv2 also `simple_switch_grpc` and
+`p4c-bm2-ss`.
 """
 
 import argparse
@@ -27,7 +28,7 @@ except ModuleNotFoundError:
     # Another Python than the one of `make venv`, which has what Mininet's own one has not.
     ours = Path(__file__).resolve().parents[1] / ".venv" / "bin" / "python"
     if not ours.exists() or ours == Path(sys.executable):
-        sys.exit("mininet_lab.py: the controller is not installed; `make venv` installs it")
+        sys.exit("mininet_lab.py: the controller is not installed; `make lab-programs` installs it with a switch")
     os.execv(ours, [str(ours), *sys.argv])
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 # Where Debian has Mininet. Last, since its other packages are older than ours.

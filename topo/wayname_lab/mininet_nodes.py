@@ -23,7 +23,11 @@ from mininet.net import Mininet
 from mininet.node import Host, Switch
 from mininet.topo import Topo
 
-from wayname.cli.show import WIDE
+try:
+    from wayname.cli.show import WIDE
+except ModuleNotFoundError:
+    # The Python of the system, with which Mininet's own scripts run.
+    sys.exit(f"{sys.argv[0]}: this Python has no controller: take .venv/bin/python, which `make lab-programs` makes")
 from wayname.config.toml_text import TomlError
 from wayname.private_files import write_private
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch

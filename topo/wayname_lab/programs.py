@@ -15,7 +15,7 @@ def program(name: str) -> str:
     beside = (BUILT / name, Path(sys.executable).with_name(name))
     found = next((str(path) for path in beside if path.exists()), None) or shutil.which(name)
     if found is None:
-        raise LabError(f"{name} is not built and not on the PATH; make it with `make run`")
+        raise LabError(f"{name} is not built and not on the PATH; `make lab-programs` builds it")
     return found
 
 
