@@ -19,7 +19,7 @@ export function timeAxis(group, from, to, width, height) {
   const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     // No label is cut at the edge.
-    if (horizontal(at, from, to, width) < width - 26) ticks.push(at);
+    if (horizontal(at, from, to, width) < width - 32) ticks.push(at);
   }
   reconcile(group, ticks, (tick) => tick, () => svg("text", { class: "dim", "text-anchor": "middle" }), (text, tick) => {
     setAttribute(text, "x", (LEFT + ((tick - from) / (to - from)) * (width - LEFT)).toFixed(1));

@@ -100,6 +100,12 @@ function curve(x1, y1, x2, y2) {
 
 const thickness = (sessions, all) => (sessions ? (3 + (9 * sessions) / Math.max(all, 1)).toFixed(1) : "2");
 
+// Labels stand where a link arrives: it is level there, and comes from the other side.
+const ABOVE = -12;
+const BELOW = 22;
+const HALF_LABEL = 76;
+const labelX = (from, to) => Math.max((from + to) / 2, to - HALF_LABEL);
+
 // The link to a provider, as its targets find it, or else as sessions' peers do.
 function access(model, provider, sites, { columns, box, middle, y, index, providers, all }) {
   const answers = sites.sites.flatMap((site) => site.paths).filter((path) => path.provider === provider.name && path.round_trip !== null);
@@ -113,7 +119,7 @@ function access(model, provider, sites, { columns, box, middle, y, index, provid
   const measured = provider.delay === null ? (delay === null ? "" : `round trips of sessions' peers at least ${milliseconds(delay)}`) : `targets beyond it answer in ${milliseconds(provider.delay)}, ${share(provider.loss)} lost`;
   return {
     key: `to ${provider.name}`, path: curve(columns.edge + box, start, columns.provider, y), kind, width: thickness(provider.sessions, all), isIdle: !provider.sessions,
-    sessions: provider.sessions, label: rate, labelAt: [(columns.edge + box + columns.provider) / 2, (start + y) / 2 + (index < providers.length / 2 ? -12 : 20)],
+    sessions: provider.sessions, label: rate, labelAt: [labelX(columns.edge + box, columns.provider), y + (start > y ? ABOVE : BELOW)],
     words: [`this edge to provider ${provider.name}`, provider.used ? WORDS[kind] : provider.why || WORDS.down, `${count(provider.sessions)} sessions`, rate, measured],
   };
 }
@@ -127,7 +133,7 @@ function way(model, provider, site, path, { columns, box, from, to, all }) {
   return {
     key: `${path.provider} to ${site.prefix} by ${path.to}`, path: curve(x1, from, columns.site, to), kind, width: thickness(path.sessions, all), isIdle: !path.sessions,
     sessions: path.sessions, label: path.sessions ? [`${count(path.sessions)} sessions`, delay].filter(Boolean).join(", ") : "",
-    labelAt: [x1 + (columns.site - x1) * 0.6, from + (to - from) * 0.65 - 6],
+    labelAt: [labelX(x1, columns.site), to + (from > to ? ABOVE : BELOW)],
     words: [
       `provider ${path.provider} to ${path.to}`, kind === "down" && provider.used ? "does not answer" : WORDS[kind],
       `used by ${count(path.sessions)} of ${count(path.known)} sessions that have this path`, delay && `round trip ${delay}`, path.silent && !isSilent && `silent for ${count(path.silent)}`,
