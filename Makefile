@@ -77,8 +77,8 @@ container: wheel ## The container image `wayname` (needs podman)
 	@rm -rf build/container && install -D -m 644 -t build/container requirements.txt $(WHEELS)/wayname-*.whl
 	podman build --file controller/packages/Containerfile --tag wayname build/container
 
-# What a lab runs, and no other crate. The same choice of features as for everything, so that `make test` builds none of it again.
-lab-programs: venv
+# No other crate. The same choice of features as for everything, so that `make test` builds none of it again.
+lab-programs: venv ## What labs and exercises run: switch, hosts, their Python modules
 	@$(BIN)/python controller/packages/prebuilt.py "$(PYTHON)" || { \
 	    echo "== switch, hosts and their Python modules (at first some 250 crates: 4 to 5 minutes on two cores; later seconds)"; \
 	    (cd switch && $(CARGO) build --release --locked --workspace --exclude bench --exclude cases --exclude hostile \
@@ -171,30 +171,32 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page ## All measurements
 
 SEED := 1
+# With OUT=DIR figures go there, and the checkout stays as it is.
+OUT :=
+INTO = $(if $(OUT), --out "$(abspath $(OUT))")
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same (SEED=n)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
 	cd switch && target/release/bench-switch --seed $(SEED)
 
-bench-shim6: venv-switch ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
-	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
+bench-shim6: venv-switch ## The experiments of the first paper, drawn into docs/figures or OUT=DIR (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
+	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes, SEED=n)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
-	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)$(INTO)
 
 bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, OUT=DIR, SEED=n)
-	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick) $(if $(OUT),--out "$(abspath $(OUT))")
+	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
-	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-cost: venv-switch ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
-	$(BIN)/python -m bench.cost --seed $(SEED) $(if $(SESSIONS),--sessions $(SESSIONS))
+	$(BIN)/python -m bench.cost --seed $(SEED) $(if $(SESSIONS),--sessions $(SESSIONS))$(INTO)
 
 session: lab-programs ## Record a terminal on which `make run` runs, into docs/figures/session.svg
 	$(BIN)/python -m bench.session
 
-OUT :=
 figures: venv-switch ## All figures of docs/figures, measured anew and drawn into OUT=DIR; the checkout stays as it is (hours; SEED=n)
 	@test -n "$(OUT)" || { echo "say where to: make figures OUT=/tmp/figures"; exit 2; }
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
@@ -206,7 +208,7 @@ bench-attacks: lab-programs ## Floods and forgeries against a live edge, written
 	GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python -m bench.attacks --seed $(SEED) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK)$(ONLY),,--write)
 
 bench-failover: lab-programs venv-dev ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
-	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)$(INTO)
 
 bench-linux: venv-switch ## IPv4 routed by Linux beside the switch, and by Linux alone (root, SEED=n)
 	$(BIN)/python -m bench.linux --seed $(SEED)
