@@ -69,12 +69,18 @@ impl service::Target for Target {
     }
 }
 
+/// Registers that are named; an edge's program has sixty.
+const NAMED: usize = 5;
+
 /// What several threads cannot do side by side, for people; none if there is nothing.
 pub fn take_turns(program: &ir::Program) -> Option<String> {
     let registers = runtime::registers_written_by_packets(program);
-    let names: Vec<&str> = registers.iter().map(|register| program.registers[*register].name.as_str()).collect();
+    let name = |register: &_| program.registers[*register].name.as_str();
+    let names: Vec<&str> = registers.iter().take(NAMED).map(name).collect();
+    let more = registers.len() - names.len();
+    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
     (!names.is_empty())
-        .then(|| format!("with --threads, packets that use these registers take turns: {}", names.join(", ")))
+        .then(|| format!("with --threads, packets that use these registers take turns: {}{rest}", names.join(", ")))
 }
 
 /// A program that this switch compiled.
