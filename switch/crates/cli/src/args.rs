@@ -124,7 +124,7 @@ pub struct Run {
     #[arg(long)]
     pub log_console: bool,
     /// error, warn, info, debug or trace, also per part: info,service=debug
-    #[arg(long, short = 'L', default_value = "info", value_name = "LEVEL")]
+    #[arg(long, short = 'L', default_value = "info", value_name = "LEVEL", value_parser = log_level)]
     pub log_level: String,
     /// One JSON object a line instead of text
     #[arg(long)]
@@ -136,6 +136,18 @@ pub struct Run {
 /// Each has 16 MiB of rings for each interface, so that more than 64 are a mistake.
 fn threads() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64).range(1..=64).map(|threads| threads as usize)
+}
+
+/// A word that is no level would be taken for a part's name, and all others were silent.
+fn log_level(text: &str) -> Result<String, String> {
+    const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
+    let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
+    match text.split(',').find(|part| !is_level(part.rsplit('=').next().unwrap_or(part))) {
+        Some(part) => {
+            Err(format!("'{part}' names no level; write error, warn, info, debug, trace or off, or PART=LEVEL"))
+        }
+        None => Ok(text.to_owned()),
+    }
 }
 
 /// How the source is read.

@@ -22,20 +22,19 @@ mod stop;
 mod target;
 mod test;
 mod trace;
+mod usage;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Args, Command};
 
 fn main() -> ExitCode {
     let words = std::env::args_os();
-    let args = if simple_switch::is_asked(std::env::args_os().next().as_ref()) {
-        Args::parse_from(simple_switch::translate(words))
+    let args: Args = if simple_switch::is_asked(std::env::args_os().next().as_ref()) {
+        usage::parse("wayname-switch", simple_switch::translate(words).into_iter())
     } else {
         // simple_switch_grpc wants `--` before its gRPC flags; here they are flags like the others.
-        Args::parse_from(words.filter(|word| word != "--"))
+        usage::parse("wayname-switch", words.filter(|word| word != "--"))
     };
     let result = match args.command {
         Some(Command::Check(args)) => check::check(&args),

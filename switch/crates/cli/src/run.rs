@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use control::Checks;
 use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
@@ -20,9 +20,10 @@ use service::{Clients, Hub, StateFile, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use trace::Watches;
 use tracing::{info, warn};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, registry};
 
 use crate::admin;
 use crate::args::Run;
@@ -73,7 +74,7 @@ async fn serve(args: Run) -> Result<()> {
     };
     let tls = read_tls(&args)?;
     let clients = Clients::new(args.grpc_server_client.clone());
-    let clients = Arc::new(clients.map_err(|error| anyhow::anyhow!("--grpc-server-client: {error}"))?);
+    let clients = Arc::new(clients.map_err(|error| anyhow!("--grpc-server-client: {error}"))?);
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
     let mut random = Random::new(seed(args.seed)?);
@@ -114,7 +115,7 @@ async fn serve(args: Run) -> Result<()> {
         restored = hub.take_over(predecessor.state()).map_err(anyhow::Error::msg)?;
     }
     if let Some(config) = config.filter(|_| !restored) {
-        hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
+        hub.start_with(config).map_err(|status| wrong_program(args.program.as_deref(), &status.message))?;
     }
     let mut kept = None;
     let mut ports = match (opened, &mut predecessor) {
@@ -207,15 +208,20 @@ async fn serve(args: Run) -> Result<()> {
         return successor.hand_over(ports, &cells);
     }
     threads.into_iter().try_for_each(join)?;
-    served.context("P4Runtime")
+    served.with_context(|| match (&args.grpc_server_cert, &args.grpc_server_key) {
+        (Some(certificate), Some(key)) => {
+            format!("P4Runtime with {}, {}", certificate.display(), key.display())
+        }
+        _ => "P4Runtime".to_owned(),
+    })
 }
 
 fn join<T>(thread: std::thread::JoinHandle<T>) -> Result<T> {
-    thread.join().map_err(|_| anyhow::anyhow!("a thread of the switch failed; the log says where"))
+    thread.join().map_err(|_| anyhow!("a thread of the switch failed; the log says where"))
 }
 
 fn state_error(error: String) -> anyhow::Error {
-    anyhow::anyhow!("--state {error}")
+    anyhow!("--state {error}")
 }
 
 /// Listens where the running switch does that hands over to this one, or anew.
@@ -317,12 +323,12 @@ fn check_ports(args: &Run) -> Result<()> {
 
 fn open_port(spec: &PortSpec, threads: usize, seed: u64) -> Result<Vec<Box<dyn Port>>> {
     ports::open_ends(spec, threads, seed).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
+        std::io::ErrorKind::PermissionDenied => anyhow!(
             "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
             spec.port,
             spec.device
         ),
-        _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
+        _ => anyhow!("port {}: {}: {error}", spec.port, spec.device),
     })
 }
 
@@ -357,6 +363,12 @@ fn device_config(program: &Path, args: &Run) -> Result<ForwardingPipelineConfig>
     Ok(ForwardingPipelineConfig { p4_device_config: text.into_bytes(), ..ForwardingPipelineConfig::default() })
 }
 
+/// What is wrong with a program, with its file's name where the message has none.
+fn wrong_program(program: Option<&Path>, message: &str) -> anyhow::Error {
+    let name = program.map(|program| program.display().to_string()).unwrap_or_default();
+    if message.contains(&name) { anyhow!("{message}") } else { anyhow!("{name}: {message}") }
+}
+
 fn read_tls(args: &Run) -> Result<Option<Tls>> {
     if !args.grpc_server_ssl {
         return Ok(None);
@@ -379,17 +391,18 @@ fn read_tls(args: &Run) -> Result<Option<Tls>> {
 fn start_logging(args: &Run) -> Result<()> {
     // Cranelift tells every function it makes; who wants to read that names it in --log-level.
     let levels = format!("cranelift_jit=warn,cranelift_codegen=warn,{}", args.log_level);
-    let filter = EnvFilter::try_new(levels).with_context(|| format!("--log-level {}", args.log_level))?;
+    let filter: Targets = levels.parse().with_context(|| format!("--log-level {}", args.log_level))?;
     let console = args.log_console;
     let writer = move || -> Box<dyn std::io::Write> {
         if console { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) }
     };
     let is_terminal = if console { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(is_terminal);
+    let lines = fmt::layer().with_writer(writer).with_ansi(is_terminal);
+    // The last one is asked first.
     if args.log_json {
-        builder.json().finish().with(Seldom::default()).init()
+        registry().with(lines.json()).with(filter).with(Seldom::default()).init()
     } else {
-        builder.finish().with(Seldom::default()).init()
+        registry().with(lines).with(filter).with(Seldom::default()).init()
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
+use crate::usage;
+
 /// The name by which the switch is started then.
 pub const NAME: &str = "simple_switch_grpc";
 
@@ -83,7 +85,7 @@ pub fn is_asked(program: Option<&OsString>) -> bool {
 /// The same in the switch's own words. Ends the process where an option has no counterpart.
 pub fn translate(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     // `--` stands before the options of the target, which are options like the others here.
-    let options = Options::parse_from(words.filter(|word| word != "--"));
+    let options: Options = usage::parse(NAME, words.filter(|word| word != "--"));
     match options.refused() {
         Some(why) => {
             eprintln!("{NAME}: {why}");

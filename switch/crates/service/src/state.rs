@@ -90,6 +90,9 @@ impl StateFile {
             .mode(0o600)
             .open(path)
             .map_err(|error| wrong(error.to_string()))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err(wrong("is no regular file; name one, or one that is not there yet".into()));
+        }
         file.try_lock().map_err(|error| match error {
             std::fs::TryLockError::WouldBlock => wrong("another switch uses it; give each its own".into()),
             std::fs::TryLockError::Error(error) => wrong(error.to_string()),

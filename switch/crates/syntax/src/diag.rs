@@ -203,6 +203,10 @@ const SHOWN_COLUMNS: usize = 160;
 /// The line of the span with a mark under it, and a note behind the mark.
 fn excerpt(out: &mut String, map: &SourceMap, span: Span, mark: char, note: &str, code: &str, colour: bool) {
     let (line, line_start) = map.line_of(span);
+    if line.is_empty() && note.is_empty() {
+        // An empty file, or one that cannot be read.
+        return;
+    }
     let from = (span.start as usize).saturating_sub(line_start).min(line.len());
     let to = (span.end as usize).saturating_sub(line_start).clamp(from, line.len());
     let (mut column, mut width, mut skipped) = (0, 0, 0);

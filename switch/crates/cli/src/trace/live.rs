@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use listen::Address;
 use proto::trace::packet_traces_client::PacketTracesClient;
 use proto::trace::{Form, WatchRequest, WatchResponse};
@@ -34,8 +34,8 @@ async fn watch(args: &Trace, target: &Address, filter: &Filter) -> Result<()> {
         form: Form::Json.into(),
     };
     let said = |status: Status| match status.code() {
-        Code::Unimplemented => anyhow::anyhow!("{target} traces no packets: it is no wayname-switch, or an older one"),
-        _ => anyhow::anyhow!("{target}: {}", status.message()),
+        Code::Unimplemented => anyhow!("{target} traces no packets: it is no wayname-switch, or an older one"),
+        _ => anyhow!("{target}: {}", status.message()),
     };
     let mut answers = client.watch(request).await.map_err(said)?.into_inner();
     let mut output = Output::new(args);
@@ -77,7 +77,9 @@ async fn connect(args: &Trace, target: &Address) -> Result<Channel> {
         }
         endpoint = endpoint.tls_config(tls)?;
     }
-    endpoint.connect().await.with_context(|| format!("{target}: no switch answers there"))
+    // Each layer below says the same once more.
+    let why = |error| anyhow!("{target}: no switch answers there: {}", anyhow::Error::from(error).root_cause());
+    endpoint.connect().await.map_err(why)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
