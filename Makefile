@@ -80,7 +80,7 @@ container: wheel ## The container image `wayname` (needs podman)
 # No other crate. The same choice of features as for everything, so that `make test` builds none of it again.
 lab-programs: venv ## What labs and exercises run: switch, hosts, their Python modules
 	@$(BIN)/python controller/packages/prebuilt.py "$(PYTHON)" || { \
-	    echo "== switch, hosts and their Python modules (at first some 250 crates: 4 to 5 minutes on two cores; later seconds)"; \
+	    echo "== switch, hosts and their Python modules (at first some 245 crates: 4 to 5 minutes on two cores; later seconds)"; \
 	    (cd switch && $(CARGO) build --release --locked --workspace --exclude bench --exclude cases --exclude hostile \
 	        --lib --bin wayname-switch --bin wayname-host) && { $(INSTALL_MODULES); }; }
 
