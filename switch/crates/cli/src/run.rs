@@ -323,11 +323,9 @@ fn check_ports(args: &Run) -> Result<()> {
 
 fn open_port(spec: &PortSpec, threads: usize, seed: u64) -> Result<Vec<Box<dyn Port>>> {
     ports::open_ends(spec, threads, seed).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => anyhow!(
-            "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
-            spec.port,
-            spec.device
-        ),
+        std::io::ErrorKind::PermissionDenied => {
+            anyhow!("port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link", spec.port, spec.device)
+        }
         _ => anyhow!("port {}: {}: {error}", spec.port, spec.device),
     })
 }
