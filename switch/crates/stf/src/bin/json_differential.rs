@@ -116,7 +116,7 @@ fn programs(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
 
 fn examine(program: &Path, keep: &Path, options: &Options, packets: u64) -> Verdict {
     let Ok(compiled) = compiler::compile_file(program, options) else { return Verdict::NotBoth };
-    let Some(json) = p4c(program, keep) else { return Verdict::NotBoth };
+    let Some(json) = p4c(program, keep, &options.include_dirs) else { return Verdict::NotBoth };
     let document = match bmv2_json::program(&json) {
         Ok(document) => Arc::new(document),
         Err(error) => return Verdict::Refused(error.to_string()),
@@ -163,11 +163,12 @@ fn outcome(result: &Result<stf::Outcome, String>) -> String {
 }
 
 /// The JSON that p4c makes of a program; `None` if it takes it not.
-fn p4c(program: &Path, keep: &Path) -> Option<String> {
+fn p4c(program: &Path, keep: &Path, include: &[PathBuf]) -> Option<String> {
     // Names hold dots, so the extension is appended.
     let file = keep.join(format!("{}.json", program.file_stem()?.to_string_lossy()));
     if !file.exists() {
-        let done = Command::new("p4c-bm2-ss").arg("-o").arg(&file).arg(program).output().ok()?;
+        let folders = include.iter().flat_map(|folder| ["-I".as_ref(), folder.as_os_str()]);
+        let done = Command::new("p4c-bm2-ss").args(folders).arg("-o").arg(&file).arg(program).output().ok()?;
         if !done.status.success() {
             let _ = std::fs::remove_file(&file);
             return None;
