@@ -1,25 +1,21 @@
 //! Runs the switch until a signal ends it.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use control::Checks;
-use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
-use ports::{Port, PortSpec};
+use ports::PortSpec;
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
 use service::{Clients, Hub, StateFile, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use trace::Watches;
-use tracing::{info, warn};
+use tracing::warn;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -32,10 +28,12 @@ use crate::check::program_text;
 use crate::clock::Clock;
 use crate::forward::{Common, Forwarder};
 use crate::handle::Handle;
-use crate::handoff::{Inbox, inboxes};
+use crate::handoff::inboxes;
 use crate::hot_restart::{Predecessor, Restarts};
+use crate::listeners::Listeners;
 use crate::metrics;
-use crate::outputs::{OpenPort, Outputs, Uplink};
+use crate::open_ports::{self, Cuts};
+use crate::outputs::{Outputs, Uplink};
 use crate::seldom::Seldom;
 use crate::service_manager::{ServiceManager, watchdog_period};
 use crate::specialise::follow_tables;
@@ -59,19 +57,8 @@ async fn serve(args: Run) -> Result<()> {
     // Before anybody can know this process: one that does not listen to it ends.
     let restart = signal(SignalKind::hangup())?;
     check_who_is_let_in(&args)?;
-    let descriptors = listen::raise_limit()?;
-    let limits = service::limits(descriptors, args.grpc_server_ssl);
     let mut predecessor = Predecessor::of_this_process()?;
-    let listener = listen(&mut predecessor, &args.grpc_server_addr, "--grpc-server-addr", limits).await?;
-    let limits = http_limits(descriptors);
-    let metrics_listener = match &args.metrics_addr {
-        Some(address) => Some(listen(&mut predecessor, address, "--metrics-addr", limits).await?),
-        None => None,
-    };
-    let admin_listener = match args.admin.clone().map(Address::Unix) {
-        Some(address) => Some(listen(&mut predecessor, &address, "--admin", limits).await?),
-        None => None,
-    };
+    let listeners = Listeners::open(&args, &mut predecessor).await?;
     let tls = read_tls(&args)?;
     let clients = Clients::new(args.grpc_server_client.clone());
     let clients = Arc::new(clients.map_err(|error| anyhow!("--grpc-server-client: {error}"))?);
@@ -79,14 +66,13 @@ async fn serve(args: Run) -> Result<()> {
 
     let mut random = Random::new(seed(args.seed)?);
     let (inboxes, handed): (Vec<_>, Vec<_>) = inboxes(args.threads)?.into_iter().unzip();
-    check_ports(&args)?;
-    let cuts: Vec<_> = args.interface.iter().map(|spec| (spec.port, Arc::default())).collect();
+    open_ports::check(&args)?;
+    let cuts: Cuts = args.interface.iter().map(|spec| (spec.port, Arc::default())).collect();
     let (handle, packets) = Handle::new(cuts.clone(), inboxes.iter().map(|inbox| inbox.wake.clone()));
-    let open = |opener: &mut Opener<'_>| open_ports(&args, &inboxes, &cuts, opener);
     // What comes to them waits there until the tables are back. Those of a running switch follow later.
-    let opened = match &predecessor {
-        None => Some(open(&mut |spec, _| open_port(spec, args.threads, random.next()))?),
-        Some(_) => None,
+    let mut ports = match &predecessor {
+        None => open_ports::open(&args, &inboxes, &cuts, &mut random)?,
+        Some(_) => vec![],
     };
     let state = args.state.as_deref().filter(|_| predecessor.is_none());
     let state = state.map(|path| StateFile::open(path, args.device_id)).transpose().map_err(state_error)?;
@@ -110,32 +96,23 @@ async fn serve(args: Run) -> Result<()> {
         watches: watches.clone(),
     };
     let hub = Hub::new(args.device_id, Arc::new(target), clients);
-    let mut restored = state.is_some_and(|(file, state)| hub.restore(file, state));
-    if let Some(predecessor) = &mut predecessor {
-        restored = hub.take_over(predecessor.state()).map_err(anyhow::Error::msg)?;
-    }
+    let restored = match &mut predecessor {
+        Some(predecessor) => hub.take_over(predecessor.state()).map_err(anyhow::Error::msg)?,
+        None => state.is_some_and(|(file, state)| hub.restore(file, state)),
+    };
     if let Some(config) = config.filter(|_| !restored) {
         hub.start_with(config).map_err(|status| wrong_program(args.program.as_deref(), &status.message))?;
     }
     let mut kept = None;
-    let mut ports = match (opened, &mut predecessor) {
-        (Some(opened), _) => opened,
-        (None, Some(predecessor)) => {
-            kept = args.state.as_deref().map(StateFile::take_over).transpose().map_err(state_error)?;
-            predecessor.ready()?;
-            let ports = open(&mut |spec, cut| {
-                let (ends, is_cut) = predecessor.port(spec.port, spec.ends(args.threads))?;
-                cut.store(is_cut, Ordering::Relaxed);
-                ports::take_over(spec, ends).with_context(|| format!("port {}", spec.port))
-            })?;
-            let cells = predecessor.cells()?;
-            if !switch.loaded().is_none_or(|loaded| loaded.device.carry_on(&cells)) {
-                warn!("registers and counters of the switch before are not those of this program, and begin anew");
-            }
-            ports
+    if let Some(predecessor) = &mut predecessor {
+        kept = args.state.as_deref().map(StateFile::take_over).transpose().map_err(state_error)?;
+        predecessor.ready()?;
+        ports = open_ports::take_over(&args, &inboxes, &cuts, predecessor)?;
+        let cells = predecessor.cells()?;
+        if !switch.loaded().is_none_or(|loaded| loaded.device.carry_on(&cells)) {
+            warn!("registers and counters of the switch before are not those of this program, and begin anew");
         }
-        (None, None) => vec![],
-    };
+    }
     let carriers = Carriers::of(&mut ports[0])?;
     let shown = carriers.shown();
     let cpu_port = args.cpu_port;
@@ -163,15 +140,10 @@ async fn serve(args: Run) -> Result<()> {
         spawn_uplink(hub.clone(), messages)?,
         carriers.watch(handle.clone())?,
     ];
-    let listeners = [
-        ("--grpc-server-addr", Some(&listener)),
-        ("--metrics-addr", metrics_listener.as_ref()),
-        ("--admin", admin_listener.as_ref()),
-    ];
-    let listeners = listeners.into_iter().filter_map(|(flag, listener)| Some((flag, listener?)));
-    let restarts = Restarts::new(restart, hub.clone(), clock, listeners, no_hot_restart(&args))?;
-    let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
-    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
+    let restarts = Restarts::new(restart, hub.clone(), clock, listeners.by_flag(), no_hot_restart(&args))?;
+    let Listeners { grpc, metrics, admin } = listeners;
+    let metrics = metrics.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
+    let admin = admin.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
         // The one before says so of the next.
@@ -193,7 +165,7 @@ async fn serve(args: Run) -> Result<()> {
             }
         }
     };
-    let served = service::serve(hub, listener, tls, stop).await;
+    let served = service::serve(hub, grpc, tls, stop).await;
     for server in [metrics, admin, watchdog].into_iter().flatten() {
         server.abort();
         // It is gone only now, and its socket's file with it; that it was aborted is no news.
@@ -216,28 +188,6 @@ async fn serve(args: Run) -> Result<()> {
     })
 }
 
-fn join<T>(thread: std::thread::JoinHandle<T>) -> Result<T> {
-    thread.join().map_err(|_| anyhow!("a thread of the switch failed; the log says where"))
-}
-
-fn state_error(error: String) -> anyhow::Error {
-    anyhow!("--state {error}")
-}
-
-/// Listens where the running switch does that hands over to this one, or anew.
-async fn listen(
-    predecessor: &mut Option<Predecessor>,
-    address: &Address,
-    flag: &'static str,
-    limits: Limits,
-) -> Result<Listener> {
-    let taken = predecessor.as_mut().map(|predecessor| predecessor.listener(flag, address, limits)).transpose()?;
-    match taken.flatten() {
-        Some(listener) => Ok(listener),
-        None => Ok(Listener::bind(address, flag, limits).await?),
-    }
-}
-
 /// Why no other process can take this switch over, if so.
 fn no_hot_restart(args: &Run) -> Option<String> {
     if args.pcap.is_some() {
@@ -248,6 +198,14 @@ fn no_hot_restart(args: &Run) -> Option<String> {
         return Some(format!("port {} is {}: {why}", spec.port, spec.device));
     }
     (std::process::id() == 1).then(|| "all processes here end with this one (process 1)".into())
+}
+
+fn join<T>(thread: std::thread::JoinHandle<T>) -> Result<T> {
+    thread.join().map_err(|_| anyhow!("a thread of the switch failed; the log says where"))
+}
+
+fn state_error(error: String) -> anyhow::Error {
+    anyhow!("--state {error}")
 }
 
 /// Digests and packets go to the service on a thread of their own, so that forwarding never waits for it.
@@ -276,12 +234,6 @@ fn check_who_is_let_in(args: &Run) -> Result<()> {
     )
 }
 
-/// Counters and administration: who asks, asks at once.
-fn http_limits(descriptors: u64) -> Limits {
-    let most = usize::try_from(descriptors / 16).map_or(16, |most| most.min(16));
-    Limits { most, most_of_one: most.div_ceil(2), idle: Duration::from_secs(10), arrivals: None }
-}
-
 /// Where random numbers begin; said if they can be known.
 fn seed(number: Option<u64>) -> Result<Seed> {
     let Some(number) = number else { return Seed::from_system().context("random numbers of the operating system") };
@@ -298,56 +250,6 @@ fn traffic(ports: &[PortSpec]) -> Traffic {
         traffic.set_shape(spec.port, shape);
     }
     traffic
-}
-
-/// Each port once, with what it can be asked for.
-fn check_ports(args: &Run) -> Result<()> {
-    let mut numbers = BTreeSet::new();
-    for spec in &args.interface {
-        if !numbers.insert(spec.port) {
-            bail!("port {} is given twice; each number stands for one device", spec.port);
-        }
-        if args.cpu_port == spec.port {
-            bail!("port {} is the CPU port (--cpu-port) and a device too; give one another number", spec.port);
-        }
-        if spec.rate.is_some() && args.threads > 1 {
-            bail!("port {} has a rate, which one queue of one thread keeps: leave out rate= or --threads", spec.port);
-        }
-    }
-    let missing = |spec: &PortSpec| spec.carrier().iter().find(|port| !numbers.contains(port)).copied();
-    if let Some((spec, missing)) = args.interface.iter().find_map(|spec| Some((spec, missing(spec)?))) {
-        bail!("port {}: carrier={missing} names a port that is not there", spec.port);
-    }
-    Ok(())
-}
-
-fn open_port(spec: &PortSpec, threads: usize, seed: u64) -> Result<Vec<Box<dyn Port>>> {
-    ports::open_ends(spec, threads, seed).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            anyhow!("port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link", spec.port, spec.device)
-        }
-        _ => anyhow!("port {}: {}: {error}", spec.port, spec.device),
-    })
-}
-
-/// Gives the ends of a port; is told what cuts its link.
-type Opener<'a> = dyn FnMut(&PortSpec, &AtomicBool) -> Result<Vec<Box<dyn Port>>> + 'a;
-
-/// By thread, its ends of all ports.
-fn open_ports(
-    args: &Run,
-    inboxes: &[Inbox],
-    cuts: &[(u32, Arc<AtomicBool>)],
-    opener: &mut Opener<'_>,
-) -> Result<Vec<Vec<OpenPort>>> {
-    let mut ports: Vec<Vec<OpenPort>> = inboxes.iter().map(|_| vec![]).collect();
-    for (index, (spec, (_, cut))) in args.interface.iter().zip(cuts).enumerate() {
-        let opened = opener(spec, cut)?;
-        let ends = OpenPort::of(spec, index, opened, cut.clone(), args.pcap.as_deref(), inboxes)?;
-        ports.iter_mut().zip(ends).for_each(|(ports, end)| ports.push(end));
-        info!(port = spec.port, "is {}", spec.device);
-    }
-    Ok(ports)
 }
 
 fn device_config(program: &Path, args: &Run) -> Result<ForwardingPipelineConfig> {
