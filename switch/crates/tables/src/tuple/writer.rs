@@ -25,7 +25,6 @@ const SHARE: u64 = 16;
 
 #[derive(Debug, Default)]
 struct MaskBook {
-    bits: Box<[u64]>,
     tuple: u32,
     len: u64,
 }
@@ -222,7 +221,7 @@ impl TupleWriter {
         let mask = &mut self.masks[number as usize];
         mask.len -= 1;
         if mask.len == 0 {
-            self.by_bits.remove(&std::mem::take(mask).bits);
+            self.by_bits.remove(&bits(space, number));
             self.mask_numbers.retire(number, epochs);
         }
     }
@@ -247,7 +246,7 @@ impl TupleWriter {
         if self.masks.len() <= number as usize {
             self.masks.resize_with(number as usize + 1, MaskBook::default);
         }
-        self.masks[number as usize] = MaskBook { bits: bits.into(), tuple, len: 0 };
+        self.masks[number as usize] = MaskBook { tuple, len: 0 };
         self.by_bits.insert(bits.into(), number);
         number
     }
@@ -286,10 +285,10 @@ impl TupleWriter {
         let link = LINKS[self.side];
         let (mut numbers, mut all, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         let mut places = vec![usize::MAX; self.masks.len()];
-        for (number, mask) in self.masks.iter().enumerate().filter(|(_, mask)| mask.len > 0) {
+        for number in (0..self.masks.len()).filter(|&number| self.masks[number].len > 0) {
             places[number] = all.len();
             numbers.push(number);
-            all.push(Entries { mask: mask.bits.clone(), keys: Vec::new() });
+            all.push(Entries { mask: bits(space, number as u32), keys: Vec::new() });
             slots.push(Vec::new());
         }
         for &(_, tuple) in &self.order {
@@ -384,8 +383,8 @@ impl TupleWriter {
     /// What an entry matches.
     pub fn pattern(&self, space: &TupleSpace, records: &Words, slot: u32) -> Pattern {
         let record = records.record(slot);
-        let mask = &self.masks[record[space.layout.mask()].load(Relaxed) as usize].bits;
-        pattern(&self.schema, &space.layout, record, mask)
+        let mask = bits(space, record[space.layout.mask()].load(Relaxed) as u32);
+        pattern(&self.schema, &space.layout, record, &mask)
     }
 
     /// Bytes of buckets, lists and books.
@@ -394,9 +393,14 @@ impl TupleWriter {
             .map(|tuple| size_of::<HashIndex>() + space.tuples.record(tuple)[0].memory())
             .sum();
         let tuples: usize = self.tuples.iter().map(|book| size_of::<TupleBook>() + book.ranks.len() * 12).sum();
-        let masks = self.masks.len() * (size_of::<MaskBook>() + 3 * 8 * space.layout.words);
+        let masks = self.masks.len() * (size_of::<MaskBook>() + 2 * 8 * space.layout.words);
         indexes + tuples + masks + self.blocks.memory()
     }
+}
+
+/// The bits of a mask.
+fn bits(space: &TupleSpace, mask: u32) -> Box<[u64]> {
+    space.masks.record(mask).iter().map(|word| word.load(Relaxed)).collect()
 }
 
 fn key(space: &TupleSpace, record: &[AtomicU64]) -> Vec<u64> {
