@@ -64,6 +64,6 @@ def run_all(quick: bool, seed: int) -> Result:
     head = ("", "policy", *headed("goodput"), "retransmitted: median (worst)", "reordered", "dropped")
     text = [*table(head, rows), drawn(len(draws), seed)]
     bars = [bars_of(policy, [rates_of(goodputs[scene][policy]) for scene in goodputs]) for policy in POLICIES]
-    title = "Policies over paths near 2, 4 and 5 Mbit/s; lines from the 10th to the 90th percentile"
+    title = "Policies over paths near 2, 4 and 5 Mbit/s; 10th to 90th percentile"
     panel = Panel(title, "", "goodput in Mbit/s", bars, list(goodputs))
     return Result("multipath-policies", goodputs, text, goals, (panel,))

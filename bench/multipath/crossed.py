@@ -137,7 +137,7 @@ def _panels(seen: dict[str, list[Outcome]], goodputs: dict[str, list[float]], li
         bars_of("limit", [rates_of(limits)] * len(goodputs)),
         Bars("paper", [PAPER.get(name) for name in goodputs], of_paper=True),
     )
-    title = "Cross traffic, by congestion avoidance; lines from the 10th to the 90th percentile"
+    title = "Cross traffic, by congestion avoidance; 10th to 90th percentile"
     return [*panels, Panel(title, "", "goodput in Mbit/s", bars, list(goodputs))]
 
 

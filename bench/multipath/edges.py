@@ -244,7 +244,7 @@ def run_all(quick: bool, seed: int) -> Result:
     ]
     shown = [SchedulingPolicy.FASTEST_FIRST.value, f"{SchedulingPolicy.FASTEST_FIRST.value}, a path dies"]
     bars = bars_of("Linux TCP", [rates_of([scene.goodput for scene in of_draws]) for of_draws in seen.values()])
-    title = "Linux TCP through the edges; lines from the 10th to the 90th percentile"
+    title = "Linux TCP through the edges; 10th to 90th percentile"
     panels = [
         Panel(title, "", "goodput in Mbit/s", (bars,), list(seen)),
         *(

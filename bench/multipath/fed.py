@@ -178,7 +178,7 @@ def run_all(quick: bool, seed: int) -> Result:
         bars_of(source.value, [rates_of([each.goodput for each in seen[name, source]]) for name in cases])
         for source in Source
     ]
-    title = "Where parameters come from; lines from the 10th to the 90th percentile"
+    title = "Where parameters come from; 10th to 90th percentile"
     panel = Panel(title, "", "goodput in Mbit/s", bars, cases)
     data = {f"{name}, {source.value}": [each.goodput for each in of_draws] for (name, source), of_draws in seen.items()}
     return Result("multipath-fed", data, text, goals, (panel,))

@@ -126,7 +126,7 @@ def figure_5(ideal: Ideal) -> Result:
         for one in ideal.rates
     ]
     paper = Line("paper, stated: 10 and 10 Mbit/s", ((0, PAPER_MOST), (10, PAPER_MOST)), of_paper=True)
-    title = "Two ideal paths (paper: figure 5); bars from the 10th to the 90th percentile"
+    title = "Two ideal paths (paper: figure 5); 10th to 90th percentile"
     panel = Panel(title, "Mbit/s of path 2", "goodput in Mbit/s", (*lines, paper))
     goals = ideal.goals("two ideal paths", [point for point in points if all(point[:2])])
     data = ideal.data(points) | {"paper": {"10 and 10": PAPER_MOST}}
@@ -149,7 +149,7 @@ def figure_7(ideal: Ideal) -> Result:
     two = goodputs[points[0]].median
     without = Line("without path 3", ((0, two), (10, two)), marks=False)
     paper = Line("paper, stated: more than doubled by 10 Mbit/s", ((0, 2 * two), (10, 2 * two)), of_paper=True)
-    title = "A third path beside 4 and 5 Mbit/s (paper: figure 7); bars from the 10th to the 90th percentile"
+    title = "A third path beside 4 and 5 Mbit/s (paper: figure 7); 10th to 90th percentile"
     panel = Panel(title, "Mbit/s of path 3", "goodput in Mbit/s", (seen, without, paper))
     return Result("multipath-figure-7", ideal.data(points), text, ideal.goals("a third path", points[1:]), (panel,))
 
@@ -179,7 +179,7 @@ def table_1(ideal: Ideal) -> Result:
         bars_of("measured", [rates_of(ideal.goodputs(point)) for point in points]),
         Bars("paper", list(PAPER_TABLE.values()), of_paper=True),
     )
-    title = "Three ideal paths (paper: table I); bars from the 10th to the 90th percentile"
+    title = "Three ideal paths (paper: table I); 10th to 90th percentile"
     panel = Panel(title, "Mbit/s", "goodput in Mbit/s", bars, names)
     goals = ideal.goals("three ideal paths", [every])
     return Result("multipath-table-1", ideal.data(points), text, goals, (panel,))

@@ -135,7 +135,7 @@ def run_all(quick: bool, seed: int) -> Result:
     what = "Linux TCP, three paths: of the sum of each alone"
     goal = Goal.of_nine_draws_in_ten(what, percent(goodputs["fastest first"], sums), GOAL)
     bars = bars_of("Linux TCP", [rates_of(each) for each in goodputs.values()])
-    title = "Linux TCP over paths near 2, 4 and 5 Mbit/s; lines from the 10th to the 90th percentile"
+    title = "Linux TCP over paths near 2, 4 and 5 Mbit/s; 10th to 90th percentile"
     panel = Panel(title, "", "goodput in Mbit/s", (bars,), list(seen))
     return Result("multipath-live", seen, text, (goal,), (panel,))
 
