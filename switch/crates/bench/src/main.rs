@@ -43,7 +43,7 @@ struct Args {
 enum Part {
     /// Packets per second in memory: JIT, interpreter, hand-written loop
     Forwarding,
-    /// Packets per second in memory on two threads that share a program, and on two that do not
+    /// Packets per second in memory on more and more threads that share a program, and on as many that do not
     Threads,
     /// Lookups in big tables, and bytes per entry; changes of them meanwhile
     Lookups,

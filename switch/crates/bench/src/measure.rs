@@ -22,25 +22,25 @@ impl Effort {
 
 /// Something to measure: each call does a piece of work and says how many units it was.
 pub struct Contestant<'a> {
-    pub name: &'static str,
+    pub name: String,
     pub work: Box<dyn FnMut() -> u64 + 'a>,
 }
 
 impl<'a> Contestant<'a> {
-    pub fn new(name: &'static str, work: impl FnMut() -> u64 + 'a) -> Self {
-        Self { name, work: Box::new(work) }
+    pub fn new(name: impl Into<String>, work: impl FnMut() -> u64 + 'a) -> Self {
+        Self { name: name.into(), work: Box::new(work) }
     }
 }
 
 /// Units per second of each contestant, draw by draw.
 #[derive(Default)]
-pub struct Rates(Vec<(&'static str, Vec<f64>)>);
+pub struct Rates(Vec<(String, Vec<f64>)>);
 
 impl Rates {
     /// One draw: each contestant warms up, and then runs for so long.
     pub fn take_turns(&mut self, effort: Effort, numbers: &mut Rng, mut contestants: Vec<Contestant<'_>>) {
         if self.0.is_empty() {
-            self.0 = contestants.iter().map(|contestant| (contestant.name, vec![])).collect();
+            self.0 = contestants.iter().map(|contestant| (contestant.name.clone(), vec![])).collect();
         }
         numbers.shuffle(&mut contestants);
         for contestant in &mut contestants {
@@ -58,8 +58,8 @@ impl Rates {
     }
 
     /// In the order in which the contestants were named first.
-    pub fn spreads(&self) -> impl Iterator<Item = (&'static str, Spread)> {
-        self.0.iter().map(|(name, rates)| (*name, Spread::of(rates)))
+    pub fn spreads(&self) -> impl Iterator<Item = (&str, Spread)> {
+        self.0.iter().map(|(name, rates)| (name.as_str(), Spread::of(rates)))
     }
 
     pub fn of(&self, name: &str) -> Spread {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_of_one_draw() {
-        let rates = Rates(vec![("one", vec![1.0, 3.0]), ("other", vec![2.0, 9.0])]);
+        let rates = Rates(vec![("one".into(), vec![1.0, 3.0]), ("other".into(), vec![2.0, 9.0])]);
         assert_eq!(ratios(rates.drawn("other"), rates.drawn("one")), [2.0, 3.0]);
         assert_eq!((rates.ratio("other", "one").least, rates.ratio("other", "one").greatest), (2.0, 3.0));
     }
