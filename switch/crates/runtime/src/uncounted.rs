@@ -1,13 +1,24 @@
-//! Hits that the counters of a table do not have yet. Adding to a counter that other threads may change costs more than
-//! a short lookup, and what follows one another is most often of the same flow.
+//! Hits that the counters of a table do not have yet. Adding to a counter that other threads change too costs more than a
+//! short lookup, and packets that follow one another find the same few entries in most tables.
 
 use crate::table::TableState;
 
-/// Those of one entry.
-#[derive(Debug, Clone, Copy, Default)]
+/// How many entries of a table are counted apart before their counters get it: as many as next hops and ports that a burst
+/// of packets goes to, most often.
+const ENTRIES: usize = 8;
+
+/// Those of one table, by the low bits of slots.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Uncounted {
+    entries: [Hits; ENTRIES],
+    /// A bit for each that has hits.
+    some: u8,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Hits {
     slot: u32,
-    packets: u64,
+    packets: u32,
     bytes: u64,
 }
 
@@ -15,19 +26,31 @@ impl Uncounted {
     /// A packet hit an entry of the table.
     #[inline]
     pub fn add(&mut self, table: &TableState, slot: u32, bytes: u64) {
-        if slot != self.slot {
-            self.hand_over(table);
-            self.slot = slot;
+        let place = slot as usize % ENTRIES;
+        let hits = &mut self.entries[place];
+        if hits.slot != slot {
+            hits.hand_over(table);
+            hits.slot = slot;
         }
-        self.packets += 1;
-        self.bytes += bytes;
+        hits.packets += 1;
+        hits.bytes += bytes;
+        self.some |= 1 << place;
     }
 
-    /// Gives the counter what it does not have.
+    /// Gives the counters what they do not have.
     #[inline]
     pub fn hand_over(&mut self, table: &TableState) {
+        while self.some != 0 {
+            self.entries[self.some.trailing_zeros() as usize].hand_over(table);
+            self.some &= self.some - 1;
+        }
+    }
+}
+
+impl Hits {
+    fn hand_over(&mut self, table: &TableState) {
         if self.packets != 0 {
-            table.count(self.slot, self.packets, self.bytes);
+            table.count(self.slot, u64::from(self.packets), self.bytes);
             (self.packets, self.bytes) = (0, 0);
         }
     }

@@ -19,6 +19,10 @@ pub(super) const LAST_HIT: usize = 0;
 pub(super) const PACKETS: usize = 1;
 pub(super) const BYTES: usize = 2;
 
+/// An entry that was hit less than so many nanoseconds ago is not said to be hit anew: threads that hit the same entry would
+/// take its cache line from each other with every packet.
+const HIT_STEP: u64 = 1 << 16;
+
 /// In place of a slot: the default entry.
 pub(crate) const DEFAULT: u32 = u32::MAX;
 
@@ -131,7 +135,10 @@ impl TableState {
     #[inline]
     pub fn hit(&self, slot: u32, now: u64) {
         if self.times {
-            self.stats.record(slot)[LAST_HIT].store(now, Relaxed);
+            let last_hit = &self.stats.record(slot)[LAST_HIT];
+            if now.wrapping_sub(last_hit.load(Relaxed)) >= HIT_STEP {
+                last_hit.store(now, Relaxed);
+            }
         }
     }
 

@@ -4,6 +4,8 @@ use crate::common::*;
 use ir::*;
 use runtime::{ActionCall, Context, CounterData, Device, EntryAction, MeterConfig, NewEntry, Packet, WriteError};
 
+const MICROSECOND: u64 = 1000;
+
 /// A device with one table, and its handle.
 fn one(table: Table) -> (Device, TableId) {
     let mut program = program();
@@ -246,26 +248,41 @@ fn idle_entries_are_reported_once_per_idle_period() {
     let (device, t) = one(Table { idle_timeout: true, ..ports() });
     let mut context = Context::new(&device, 0);
     let timed = |value, idle_timeout| NewEntry {
-        idle_timeout,
+        idle_timeout: idle_timeout * MICROSECOND,
         metadata: vec![value as u8],
         ..forward_entry(vec![exact(value)], 0, value)
     };
-    device.insert_entry(t, &timed(1, 100), 1000).unwrap();
-    device.insert_entry(t, &timed(2, 0), 1000).unwrap();
-    assert!(device.expired(1099, 10).is_empty());
-    context.start(1090);
+    device.insert_entry(t, &timed(1, 100), 1000 * MICROSECOND).unwrap();
+    device.insert_entry(t, &timed(2, 0), 1000 * MICROSECOND).unwrap();
+    assert!(device.expired(1099 * MICROSECOND, 10).is_empty());
+    context.start(1090 * MICROSECOND);
     look(&mut context, t, &[0, 1]);
-    assert!(device.expired(1189, 10).is_empty());
-    assert_eq!(device.entry(t, &[exact(1)], 0, 1189).unwrap().since_hit, Some(99));
-    let expired = device.expired(1190, 10);
+    assert!(device.expired(1189 * MICROSECOND, 10).is_empty());
+    assert_eq!(device.entry(t, &[exact(1)], 0, 1189 * MICROSECOND).unwrap().since_hit, Some(99 * MICROSECOND));
+    let expired = device.expired(1190 * MICROSECOND, 10);
     assert_eq!(expired.len(), 1);
     assert_eq!((expired[0].table, &expired[0].entry.metadata), (t, &vec![1]));
-    assert!(device.expired(1289, 10).is_empty());
-    assert_eq!(device.expired(1290, 10).len(), 1, "still idle after a further timeout");
-    assert!(device.expired(1291, 10).is_empty());
-    context.start(5000);
+    assert!(device.expired(1289 * MICROSECOND, 10).is_empty());
+    assert_eq!(device.expired(1290 * MICROSECOND, 10).len(), 1, "still idle after a further timeout");
+    assert!(device.expired(1291 * MICROSECOND, 10).is_empty());
+    context.start(5000 * MICROSECOND);
     look(&mut context, t, &[0, 1]);
-    assert_eq!(device.expired(5100, 10).len(), 1);
+    assert_eq!(device.expired(5100 * MICROSECOND, 10).len(), 1);
+}
+
+#[test]
+fn an_entry_that_was_hit_a_moment_ago_is_not_written_to() {
+    let (device, t) = one(Table { idle_timeout: true, ..ports() });
+    device.insert_entry(t, &forward_entry(vec![exact(1)], 0, 1), 0).unwrap();
+    let mut context = Context::new(&device, 0);
+    let mut since_hit = |at: u64| {
+        context.start(at * MICROSECOND);
+        look(&mut context, t, &[0, 1]);
+        device.entry(t, &[exact(1)], 0, at * MICROSECOND).unwrap().since_hit.unwrap() / MICROSECOND
+    };
+    assert_eq!([100, 150, 165, 166, 300].map(&mut since_hit), [0, 50, 65, 0, 0]);
+    // The clock may be set back.
+    assert_eq!(since_hit(20), 0);
 }
 
 #[test]
