@@ -21,7 +21,7 @@ struct keys_t {
 }
 
 struct metadata_t {
-    @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT, FIELDS_OF_REPORT, FIELDS_OF_COPY) port_t ingress_port;
+    @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT, FIELDS_OF_CLONE, FIELDS_OF_COPY) port_t ingress_port;
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
     @field_list(FIELDS_OF_PUNT) punt_reason_t punt;
     @field_list(FIELDS_OF_PUNT) punt_class_t punt_class;
@@ -58,6 +58,7 @@ struct metadata_t {
     schedule_t schedule;
     path_option_t path_option;
     copy_t copy;
+    path_probe_t probe;
     path_event_t path_event;
     session_event_t session_event;
     pair_t pair;

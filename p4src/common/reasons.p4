@@ -109,9 +109,9 @@ const drop_reason_t DROP_ESP_SHORT    = 116;  // ESP of or for a HIP host that i
 
 // Scheduling. Next free: 126.
 const drop_reason_t DROP_DUPLICATE_HELD  = 120;  // a duplicate acknowledgement, for what may still come (no loss)
-const drop_reason_t DROP_REPORT_HEARD    = 121;  // a peer's report of paths, which ends here (no loss)
+const drop_reason_t DROP_REPORT_HEARD    = 121;  // a peer's report or probe of paths, which ends here (no loss)
 const drop_reason_t DROP_REPORT_NEEDLESS = 122;  // a report of ours that another packet took along (no loss)
-const drop_reason_t DROP_COPY_NEEDLESS   = 123;  // a copy of a packet that need not be sent again (no loss)
+const drop_reason_t DROP_COPY_NEEDLESS   = 123;  // a copy of a packet that need not be sent (no loss)
 const drop_reason_t DROP_HELD_FOR_ORDER  = 124;  // in the buffer until what was sent before it has come (no loss)
 const drop_reason_t DROP_CAME_TWICE      = 125;  // sent again by another path, and has come by the first (no loss)
 

@@ -33,6 +33,7 @@ const bit<8> ANSWER_FILLED     = 2;     // what was missing has come
 const bit<8> ANSWER_CUMULATIVE = 3;     // what was lost has come in its second or later attempt
 const bit<8> ANSWER_LOST       = 4;     // a packet was lost
 const bit<8> ANSWER_SELECTIVE  = 5;     // one has come out of order
+const bit<8> ANSWER_TWICE      = 6;     // a packet has come, and its copy that probed a path
 
 // And so of a path.
 const bit<8> VERDICT_NONE     = 0;
@@ -121,6 +122,14 @@ struct copy_t {
     @field_list(FIELDS_OF_COPY) bit<48> sent;       // the first time
     @field_list(FIELDS_OF_COPY) bit<32> hold;       // microseconds
     @field_list(FIELDS_OF_COPY) bit<8> times_again; // that it was sent again
+}
+
+// A copy of a packet that goes by an open path: it probes a closed one (path_probes.p4).
+struct path_probe_t {
+    @field_list(FIELDS_OF_CLONE) bool due;          // one is to be made
+    @field_list(FIELDS_OF_CLONE) bit<3> slot;       // of the path that it probes
+    @field_list(FIELDS_OF_CLONE) bit<32> beside;    // when the packet itself is due by the other path, in microseconds
+    bool copy;                                      // the packet is one
 }
 
 // What the controller is told of a path.

@@ -41,7 +41,7 @@ control PathClosing(inout metadata_t meta, in fine_time_t late, inout subflow_me
             closed = closed & ~its_bit;
             meta.path_event.kind = PATH_EVENT_OPENED;
         }
-        if (shut && (meta.schedule.verdict == VERDICT_MEASURED || closed & its_bit == 0)) {
+        if (shut && (meta.schedule.verdict == VERDICT_MEASURED || meta.schedule.answer == ANSWER_TWICE || closed & its_bit == 0)) {
             its.probe = its.probe[55:8] ++ 8w0;     // it is not silent
             its.probe_changed = true;
         }

@@ -32,6 +32,7 @@
 #include "path_estimates.p4"
 #include "path_measurement.p4"
 #include "path_numbers.p4"
+#include "path_probes.p4"
 #include "path_reports.p4"
 #include "reinjection.p4"
 #include "resequencing.p4"
@@ -119,6 +120,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     DuplicateAckHold() duplicate_ack_hold;
     PathReports() path_reports;
     PathNumbers() path_numbers;
+    ProbeCopies() probe_copies;
     PathMeasurement() path_measurement;
     PathClosing() path_closing;
 #ifdef WITH_PACKET_BUFFERS
@@ -160,12 +162,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         if (numbered && (meta.session.direction == SESSION_OUTBOUND || counted)) {
             path_reports.apply(hdr, meta);
         }
-        if (meta.path_option.alone && meta.session.direction == SESSION_OUTBOUND) {
+        if (meta.path_option.alone && !meta.probe.copy && meta.session.direction == SESSION_OUTBOUND) {
             numbered = false;
             meta.schedule.pure_ack = true;      // nobody reports on reports
         }
 
-        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented
+        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented && !meta.probe.copy
             && (!numbered || !in_order && meta.schedule.feedback & FEEDBACK_HOLD != 0)) {
             acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             if (meta.schedule.missing) {
@@ -175,6 +177,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 meta.schedule.missing_silent = missing_closed != 0 && its_probe[7:7] == 1;
             }
             duplicate_ack_hold.apply(meta);
+            if (!numbered && meta.session.direction == SESSION_INBOUND && meta.schedule.verdict != VERDICT_LOST) {
+                probe_copies.apply(hdr, meta);
+            }
             if (meta.session.direction == SESSION_INBOUND && meta.schedule.reverse_known) {
                 heard_of.write(SUBFLOW_SLOT(meta.schedule.reverse_slot), meta.arrived);
                 heard_by.write(schedule, meta.arrived);
@@ -259,6 +264,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
         unreported_t unreported = 0;
         CONSIDER_COPY
+        CONSIDER_PROBE
 
         if (meta.session.direction != SESSION_OUTBOUND || meta.decided) {
             // It has said what it knows.
@@ -298,6 +304,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             fine_time_t slowest = 0;
             fine_time_t latest = 0;
             bool compared = numbered && meta.schedule.feedback & FEEDBACK_FOLLOW != 0;
+            bool others = meta.schedule.slots & ~closed != 0;
             EACH_SLOT(CONSIDER)
 
             bit<32> index = SUBFLOW_SLOT(best.slot);
@@ -319,7 +326,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     probes.read(probe_state, index);
                     probes.write(index, probe_after(probe_state, meta.arrived, meta.schedule.probe_interval));
                 }
-                if (meta.schedule.fresh || numbered) {
+                if (meta.schedule.fresh || numbered || meta.probe.copy) {
                     // What an acknowledgement or a report of the packet will be measured by.
                     meta.schedule.slot = best.slot;
                     meta.schedule.probe = best.rank == RANK_PROBE;
@@ -350,7 +357,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     unreported_since.write(SESSION_SLOT(best.slot[2:0]), unreported[127:80] ++ meta.arrived ++ (unreported[31:24] |+| 1)
                                            ++ unreported[23:0]);
                 }
-                if (meta.schedule.fresh) {
+                if (meta.probe.due) {
+                    meta.probe.beside = meta.schedule.delivery[47:16];
+                    meta.path_option.lone_due = numbered;
+                }
+                // Of a packet that goes twice, nobody knows by which path it is that is acknowledged.
+                if (meta.probe.copy && !numbered) {
+                    probe_copies.apply(hdr, meta);
+                } else if (meta.schedule.fresh && (numbered || !meta.probe.due)) {
                     meta.schedule.chosen = true;
                     acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
                 }

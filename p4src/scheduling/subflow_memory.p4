@@ -7,11 +7,15 @@
 #include "../common/types.p4"
 #include "path_estimates.p4"
 
-// When the next probe is due (48 bits), is the path silent (closed by a loss, and nothing was heard since), how often its interval
-// was doubled for that (7).
+// When the next probe is due (48 bits), is the path silent (closed by a loss, and nothing was heard since), how many probes nobody has
+// answered (5), how often the interval was doubled for that (2).
 typedef bit<56> probe_state_t;
 const bit<8> SILENT = 8w1 << 7;
 const bit<2> MOST_DOUBLED = 3;
+#define UNANSWERED(probe_state) (probe_state[6:2])
+
+// A receiver that knows no RFC 2883 answers no copies: after so many a packet itself is the probe.
+const bit<5> MOST_COPIES = 8;
 
 // A path by which nothing came for so long before others last brought something, in microseconds, is quiet.
 const bit<48> LONGEST_QUIET = 50000;
@@ -31,6 +35,7 @@ struct subflow_memory_t {
 probe_state_t probe_after(in probe_state_t probe, in bit<48> now, in bit<32> interval) {
     bit<48> pause = (bit<48>)interval;
     bit<8> silence = probe[7:0];
+    silence[6:2] = silence[6:2] |+| 1;
     if (silence[7:7] == 1) {
         pause = pause << silence[1:0];
         if (silence[1:0] != MOST_DOUBLED) {

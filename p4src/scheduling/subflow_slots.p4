@@ -180,6 +180,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 // Reports only set paths apart, so all of them are compared now and then.
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
 // lost, and the connection stands still until that comes by another path. For eight intervals only its peer ends that.
+// While another path is open, a closed one is probed with a copy (path_probes.p4).
 #define CONSIDER(k, its)                                                                                        \
     if (meta.schedule.slots[k:k] == 1) {                                                                        \
         free.read(busy_until, SUBFLOW_SLOT(k));                                                                 \
@@ -213,8 +214,15 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
                 dead = quiet && heard != 0 && probe_state[7:7] == 1                                             \
                     && meta.arrived - heard < (bit<48>)meta.schedule.probe_interval << 3;                       \
             }                                                                                                   \
-            if (due[47:47] == 0 && (meta.schedule.fresh || numbered) && !dead) {                                            \
+            if (meta.probe.copy) {                                                                              \
                 rank = RANK_PROBE;                                                                              \
+            } else if (due[47:47] == 0 && (meta.schedule.fresh || numbered) && !dead) {                         \
+                if (closed[k:k] == 0 || !others || !numbered && UNANSWERED(probe_state) >= MOST_COPIES) {       \
+                    rank = RANK_PROBE;                                                                          \
+                } else if (!meta.probe.due) {                                                                   \
+                    meta.probe.due = true;                                                                      \
+                    meta.probe.slot = k;                                                                        \
+                }                                                                                               \
             } else if (due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3) {                  \
                 rank = RANK_OPEN;                                                                               \
                 closed[k:k] = 0;                                                                                \

@@ -67,8 +67,8 @@ struct session_t {
     bit<8> direction;               // SESSION_*
     bit<8> request;                 // of the controller: PACKET_OUT_KEEPALIVE or PACKET_OUT_CHECK
     session_id_t number;
-    @field_list(FIELDS_OF_REPORT) ipv6_address_t local;     // identities: what hosts and transports see
-    @field_list(FIELDS_OF_REPORT) ipv6_address_t remote;
+    @field_list(FIELDS_OF_CLONE) ipv6_address_t local;     // identities: what hosts and transports see
+    @field_list(FIELDS_OF_CLONE) ipv6_address_t remote;
     bool forked;                    // from the peer, in a forked session
     path_t choice;                  // the controller's
     path_t path;                    // that it goes by, or came by

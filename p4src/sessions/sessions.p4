@@ -126,7 +126,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             && meta.session.mode & MODE_NUMBER != 0 && meta.shim6.kind == SHIM6_PAYLOAD
             && meta.shim6.index == meta.path_option.index + 1 && meta.shim6.behind == meta.path_option.behind;
         bool report_of_ours = meta.path_option.alone;
-        if (meta.path_option.of_session && !meta.path_option.counted && meta.chain.next_header == NEXT_NONE) {
+        if (meta.path_option.of_session && meta.chain.next_header == NEXT_NONE && (!meta.path_option.counted || meta.chain.left == 0)) {
             meta.path_option.alone = true;
         }
         if (meta.session.number != 0) {
@@ -136,7 +136,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
                 path_policies.apply(hdr, meta.session, meta.flow);
             }
-            if (meta.session.number < WATCHED_SESSIONS && !report_of_ours) {
+            if (meta.session.number < WATCHED_SESSIONS && !report_of_ours && !meta.probe.copy) {
                 session_liveness.apply(hdr, meta);
             }
             if (meta.session.preferred && meta.session.direction == SESSION_OUTBOUND) {
@@ -149,7 +149,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             // It ends here, or is of no session.
         } else if (meta.session.direction == SESSION_OUTBOUND && meta.session.request == PACKET_OUT_CHECK) {
             DROP(DROP_CHECKED);
-        } else if (report_of_ours && !meta.path_option.to_report) {
+        } else if (report_of_ours && !meta.path_option.to_report && !meta.probe.copy) {
             DROP(DROP_REPORT_NEEDLESS);
         } else if (meta.session.direction == SESSION_OUTBOUND) {
             session_paths.apply(hdr, meta);

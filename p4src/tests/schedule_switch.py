@@ -15,6 +15,7 @@ from schedule_site import (
     SCHEDULE,
     TCP,
     Schedule,
+    block,
     datagram,
     locator,
     paths_of,
@@ -65,14 +66,23 @@ class ScheduledSwitch(SessionSwitch):
     def take_best_path(self, slot: int) -> None:
         self.add("schedules", "best_path", {"schedule": 1}, {"slot": slot}, p4r.Update.MODIFY)
 
+    def ways(self, time: int, packet: bytes) -> list[int]:
+        """The paths that a host's packet goes by, and then a copy that probes one."""
+        outputs = [frame for port, frame in self.at(time, 1, bytes(from_host(packet))) if port != CPU]
+        return [frame[14 + 8 + 15] - 0x20 for frame in outputs]
+
     def goes_by(self, time: int, packet: bytes) -> int:
-        """The path that a host's packet goes by."""
-        ((_, frame),) = [output for output in self.at(time, 1, bytes(from_host(packet))) if output[0] != CPU]
-        return frame[14 + 8 + 15] - 0x20
+        """The path that a host's packet goes by, and no copy of it by another."""
+        (way,) = self.ways(time, packet)
+        return way
 
     def data(self, time: int, sequence: int, length: int, flags: int = ACK, port: int = 1000) -> int:
         """The path that a segment of the host goes by."""
         return self.goes_by(time, ipv6(TCP, segment(sequence, 0, length, flags, (port, 80)), LOCAL, REMOTE))
+
+    def probes(self, time: int, sequence: int, length: int, port: int = 1000) -> list[int]:
+        """The path that a segment goes by, and the one that a copy of it probes."""
+        return self.ways(time, ipv6(TCP, segment(sequence, 0, length, ACK, (port, 80)), LOCAL, REMOTE))
 
     def acknowledges(
         self,
@@ -89,6 +99,10 @@ class ScheduledSwitch(SessionSwitch):
         packet = ipv6(TCP, segment(7, sequence, length, flags, (80, port), options), REMOTE, LOCAL)
         frame = bytes(in_by(4, with_header(between(packet, REMOTE_1, locator(by)), OUR_TAG)))
         assert len(self.at(time, 4, frame)) == (not held)
+
+    def comes_twice(self, time: int, sequence: int, begins: int, length: int, port: int = 1000) -> None:
+        """The peer acknowledges, and says that a segment has come twice (RFC 2883)."""
+        self.acknowledges(time, sequence, port=port, options=bytes([1, 1]) + block(begins, begins + length))
 
     def path_events(self) -> list[PathEvent]:
         """What was told of paths since the last time."""

@@ -177,6 +177,35 @@ def test_whatever_packets_bear_a_late_one_closes_its_path(make: Make, next_heade
     assert switch.numbers(SECOND + SECOND // 2, packet).slot == over
 
 
+@pytest.mark.parametrize("next_header", [UDP, ESP, TCP])
+def test_a_closed_path_is_probed_with_a_packet_that_has_nothing_in_it(make: Make, next_header: int) -> None:
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    packet = ipv6(next_header, bytes(LENGTH - 40), LOCAL, REMOTE)
+    for time, late in ((0, 0), (SECOND, TOLERANCE + 1)):
+        peer.hears(time + DUE + late, switch.numbers(time, packet))
+        switch.reports(time + 3 * DUE, peer.report(0), 1 + time)
+    assert kinds(switch) == [("late", 0)]
+    due = SECOND + 3 * DUE + SECOND
+    assert switch.numbers(due - 1, packet).slot == 1
+    itself, probe = (read(frame) for frame in switch.frames(due, packet))
+    assert (itself.slot, itself.packet) == (1, packet[40:])
+    assert (probe.slot, probe.path, probe.counted, probe.packet) == (0, 0, True, b"")
+    assert probe.sequence == (peer.slots[0].newest + 1) % NUMBERS
+    assert switch.numbers(due + 1, packet).slot == 1
+    peer.hears(due + DUE, probe)
+    switch.reports(due + 3 * DUE, peer.report(0), 2 * SECOND)
+    assert kinds(switch) == [("opened", 0)]
+
+
+def test_a_probe_is_counted_and_ends_here(make: Make) -> None:
+    switch = make(CLOSING)
+    assert switch.comes(0, 1, option(3, 100), ipv6(59, b"", REMOTE, LOCAL)) == []
+    assert switch.counted("ingress_drops", Drop.REPORT_HEARD) == 1
+    report = switch.numbers(INTERVAL).report
+    assert report is not None
+    assert (report.slot, report.newest, report.received) == (3, 100, 100)
+
+
 def test_a_path_with_another_delay_than_its_entry_is_found_without_tcp(make: Make) -> None:
     schedule = replace(CLOSING, feedback=FOLLOW)
     switch, peer = make(schedule), Peer(CLOCK)

@@ -17,6 +17,8 @@ HEADERS = 60
 SHIM6_HEADER = 8  # on packets between the edges
 # The first path delivers a segment of 1000 octets in 11060 us, and acknowledgements come back by it in 10000.
 DUE = 10 * MILLISECOND + HEADERS + LENGTH + 10 * MILLISECOND
+# The second one by 20 ms later.
+OTHER_DUE = DUE + 20 * MILLISECOND
 TOLERANCE = 5 * MILLISECOND
 CLOSING = Schedule(
     [PathOf(10 * MILLISECOND, OCTET), PathOf(30 * MILLISECOND, OCTET)],
@@ -109,40 +111,61 @@ def test_a_closed_path_gets_one_new_packet_an_interval_and_opens_when_it_is_in_t
     assert late.data(closed + SECOND - 1, LENGTH, LENGTH) == 1
     assert late.data(closed + SECOND, LENGTH, LENGTH) == 1, "sent again: no probe"
     assert late.sends_octets(closed + SECOND, 500) == 1, "no answer to be expected: no probe"
-    assert late.data(closed + SECOND, 2 * LENGTH, LENGTH) == 0
+    assert late.probes(closed + SECOND, 2 * LENGTH, LENGTH) == [1, 0]
     assert late.data(closed + SECOND + 1, 3 * LENGTH, LENGTH) == 1
     late.path_events()
     late.acknowledges(closed + SECOND + 2, 2 * LENGTH)
-    assert late.path_events() == []
-    late.acknowledges(closed + SECOND + DUE + TOLERANCE, 3 * LENGTH)
+    late.acknowledges(closed + SECOND + OTHER_DUE, 3 * LENGTH)
+    assert late.path_events() == [], "one of both came"
+    late.comes_twice(closed + SECOND + OTHER_DUE + TOLERANCE, 3 * LENGTH, 2 * LENGTH, LENGTH)
     assert kinds(late) == [("opened", 0)]
     assert late.data(closed + 2 * SECOND, 4 * LENGTH, LENGTH) == 0
 
 
 def test_a_late_probe_opens_nothing(late: ScheduledSwitch) -> None:
     closed = DUE + TOLERANCE + 1
-    assert late.data(closed + SECOND, LENGTH, LENGTH) == 0
-    late.acknowledges(closed + SECOND + DUE + TOLERANCE + 1, 2 * LENGTH)
-    assert late.data(closed + 2 * SECOND - 1, 2 * LENGTH, LENGTH) == 1
-    assert late.data(closed + 2 * SECOND, 3 * LENGTH, LENGTH) == 0, "the next probe"
-
-
-def test_a_probe_that_was_sent_again_opens_nothing(late: ScheduledSwitch) -> None:
-    closed = DUE + TOLERANCE + 1
-    assert late.data(closed + SECOND, LENGTH, LENGTH) == 0
-    assert late.data(closed + SECOND + 1, LENGTH, LENGTH) == 1
+    assert late.probes(closed + SECOND, LENGTH, LENGTH) == [1, 0]
     late.path_events()
-    late.acknowledges(closed + SECOND + DUE, 2 * LENGTH)
+    late.comes_twice(closed + SECOND + OTHER_DUE + TOLERANCE + 1, 2 * LENGTH, LENGTH, LENGTH)
+    assert kinds(late) == []
+    assert late.data(closed + 2 * SECOND - 1, 2 * LENGTH, LENGTH) == 1
+    assert late.probes(closed + 2 * SECOND, 3 * LENGTH, LENGTH) == [1, 0], "the next probe"
+
+
+@pytest.mark.parametrize(
+    ("begins", "length", "port"), [(0, LENGTH, 1000), (LENGTH, LENGTH + 1, 1000), (LENGTH, LENGTH, 1001)]
+)
+def test_what_was_no_copy_and_came_twice_opens_nothing(
+    late: ScheduledSwitch, begins: int, length: int, port: int
+) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.probes(closed + SECOND, LENGTH, LENGTH) == [1, 0]
+    late.path_events()
+    late.comes_twice(closed + SECOND + OTHER_DUE, 3 * LENGTH, begins, length, port)
     assert kinds(late) == []
 
 
-def test_a_probe_that_came_before_what_was_missing_opens_its_path(late: ScheduledSwitch) -> None:
+def test_a_copy_that_came_later_than_its_packet_is_measured(late: ScheduledSwitch) -> None:
+    """The closed path is said to be slower by 80 ms now, and is by 82."""
     closed = DUE + TOLERANCE + 1
-    assert [late.data(closed + SECOND - 1 + number, (1 + number) * LENGTH, LENGTH) for number in (0, 1)] == [1, 0]
+    slower = PathOf(90 * MILLISECOND, OCTET)
+    late.reschedule(replace(CLOSING, paths=[slower, CLOSING.paths[1]], feedback=CLOSE | FOLLOW))
+    assert late.probes(closed + SECOND, LENGTH, LENGTH) == [1, 0]
     late.path_events()
-    late.acknowledges(closed + SECOND + DUE - 1, LENGTH)
-    late.acknowledges(closed + SECOND + DUE, 3 * LENGTH)
-    assert ("opened", 0) in kinds(late)
+    # Acknowledgements take as long to come back by it.
+    late.comes_twice(closed + SECOND + DUE + 162 * MILLISECOND, 2 * LENGTH, LENGTH, LENGTH)
+    (opened,) = [each for each in late.path_events() if each.kind == "opened"]
+    assert (opened.late, opened.delay) == (2 * MILLISECOND, 92 * MILLISECOND)
+
+
+def test_each_closed_path_gets_a_copy_of_its_own(make: Make) -> None:
+    paths = [PathOf(delay * MILLISECOND, OCTET) for delay in (10, 11, 30)]
+    switch = make(replace(CLOSING, paths=paths))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 1]
+    for number in (1, 2):
+        switch.acknowledges(SECOND // 2 + number, number * LENGTH)
+    assert kinds(switch) == [("late", 0), ("late", 1)]
+    assert [switch.probes(2 * SECOND, number * LENGTH, LENGTH) for number in (2, 3, 4)] == [[2, 0], [2, 1], [2]]
 
 
 def test_what_is_not_tcp_goes_by_open_paths_until_nothing_has_been_there_to_probe_with(late: ScheduledSwitch) -> None:
@@ -364,7 +387,7 @@ def test_after_a_loss_the_first_probe_is_not_long_in_coming(make: Make) -> None:
     assert switch.data(SECOND, 0, LENGTH) == 1
     assert kinds(switch) == [("lost", 0)]
     assert switch.data(SECOND + TOLERANCE - 1, LENGTH, LENGTH) == 1
-    assert switch.data(SECOND + TOLERANCE, 2 * LENGTH, LENGTH) == 0
+    assert switch.probes(SECOND + TOLERANCE, 2 * LENGTH, LENGTH) == [1, 0]
     assert switch.data(SECOND + TOLERANCE + 1, 3 * LENGTH, LENGTH) == 1
 
 
@@ -384,9 +407,26 @@ def probes_of(switch: ScheduledSwitch, first: int, number: int, pauses: list[int
     for pause in [0, *pauses]:
         first += pause
         assert switch.data(first - 1, number * LENGTH, LENGTH) == 1
-        assert switch.data(first, (number + 1) * LENGTH, LENGTH) == 0, f"{pause} later"
+        assert switch.probes(first, (number + 1) * LENGTH, LENGTH) == [1, 0], f"{pause} later"
         number += 2
     return number
+
+
+def all_copies_of(switch: ScheduledSwitch) -> tuple[int, int]:
+    """Expect all copies that probe a silent path; return when the next probe is due, and the next number."""
+    pauses = [SECOND, 2 * SECOND, 4 * SECOND, *[8 * SECOND] * 4]
+    number = probes_of(switch, SECOND + TOLERANCE, 2, pauses)
+    return SECOND + TOLERANCE + sum(pauses) + 8 * SECOND, number
+
+
+def test_a_receiver_that_tells_of_nothing_that_came_twice_is_probed_with_data_in_the_end(
+    silent: ScheduledSwitch,
+) -> None:
+    due, number = all_copies_of(silent)
+    assert silent.data(due, number * LENGTH, LENGTH) == 0
+    silent.acknowledges(due + DUE - 1, number * LENGTH)
+    silent.acknowledges(due + DUE, (number + 1) * LENGTH)
+    assert kinds(silent) == [("opened", 0)]
 
 
 def test_a_path_that_is_silent_after_a_loss_is_probed_half_as_often_each_time(silent: ScheduledSwitch) -> None:
@@ -397,8 +437,8 @@ def test_a_path_that_is_silent_after_a_loss_is_probed_half_as_often_each_time(si
 def test_an_answer_that_is_late_ends_the_silence(silent: ScheduledSwitch) -> None:
     first = SECOND + TOLERANCE
     number = probes_of(silent, first, 2, [SECOND, 2 * SECOND])
-    silent.acknowledges(first + 3 * SECOND + DUE, (number - 1) * LENGTH)
-    silent.acknowledges(first + 3 * SECOND + DUE + TOLERANCE + 1, number * LENGTH)
+    answered = first + 3 * SECOND + OTHER_DUE + TOLERANCE + HEADERS + LENGTH
+    silent.comes_twice(answered, number * LENGTH, (number - 1) * LENGTH, LENGTH)
     assert kinds(silent) == []
     probes_of(silent, first + 7 * SECOND, number, [SECOND, SECOND])
 
@@ -406,8 +446,7 @@ def test_an_answer_that_is_late_ends_the_silence(silent: ScheduledSwitch) -> Non
 def test_after_a_path_has_opened_probes_begin_anew(silent: ScheduledSwitch) -> None:
     first = SECOND + TOLERANCE
     number = probes_of(silent, first, 2, [SECOND, 2 * SECOND])
-    silent.acknowledges(first + 3 * SECOND + DUE - 1, (number - 1) * LENGTH)
-    silent.acknowledges(first + 3 * SECOND + DUE, number * LENGTH)
+    silent.comes_twice(first + 3 * SECOND + OTHER_DUE, number * LENGTH, (number - 1) * LENGTH, LENGTH)
     assert kinds(silent) == [("opened", 0)]
     lost = first + 8 * SECOND
     assert silent.data(lost - SECOND, number * LENGTH, LENGTH) == 0
@@ -431,13 +470,13 @@ def test_a_silent_path_that_brings_nothing_while_others_do_is_not_probed_for_eig
     dead: ScheduledSwitch,
 ) -> None:
     assert dead.data(DUE + 8 * SECOND - 1, LENGTH, LENGTH) == 1
-    assert dead.data(DUE + 8 * SECOND, 2 * LENGTH, LENGTH) == 0
+    assert dead.probes(DUE + 8 * SECOND, 2 * LENGTH, LENGTH) == [1, 0]
 
 
 def test_a_silent_path_that_brings_something_is_probed(dead: ScheduledSwitch) -> None:
     assert dead.data(2 * SECOND, LENGTH, LENGTH) == 1
     dead.acknowledges(2 * SECOND, 0, by=0, length=LENGTH)
-    assert dead.data(2 * SECOND + 1, 2 * LENGTH, LENGTH) == 0
+    assert dead.probes(2 * SECOND + 1, 2 * LENGTH, LENGTH) == [1, 0]
 
 
 def test_what_is_sent_again_goes_by_another_path_while_one_is_open(make: Make) -> None:
@@ -496,8 +535,9 @@ def test_data_goes_by_the_fastest_path_whatever_acknowledgements_do(make: Make) 
 
 
 def test_duplicates_pass_at_once_if_an_overdue_probe_of_a_silent_path_is_missing(silent: ScheduledSwitch) -> None:
-    first = SECOND + TOLERANCE
-    number = probes_of(silent, first, 2, [])
+    first, number = all_copies_of(silent)
+    assert silent.data(first, number * LENGTH, LENGTH) == 0, "no answer comes to copies"
+    number += 1
     for later in range(20):
         assert silent.data(first, (number + later) * LENGTH, LENGTH) == 1
     wanted = (number - 1) * LENGTH
@@ -526,13 +566,14 @@ def test_duplicates_are_held_back_if_a_probe_of_a_late_path_is_overdue(make: Mak
     switch.acknowledges(DUE + TOLERANCE + 1, LENGTH)
     assert kinds(switch) == [("late", 0)]
     probe = DUE + TOLERANCE + 1 + SECOND
-    assert switch.data(probe - 1, LENGTH, LENGTH) == 1
-    assert switch.data(probe, 2 * LENGTH, LENGTH) == 0
-    for later in range(20):
-        assert switch.data(probe, (3 + later) * LENGTH, LENGTH) == 1
-    switch.acknowledges(probe + DUE - 1, 2 * LENGTH)
-    for number in range(5):
-        switch.acknowledges(probe + DUE + number, 2 * LENGTH, held=number >= 2)
+    number = probes_of(switch, probe, 1, [SECOND] * 7)
+    probe += 8 * SECOND
+    assert switch.data(probe, number * LENGTH, LENGTH) == 0
+    for later in range(1, 21):
+        assert switch.data(probe, (number + later) * LENGTH, LENGTH) == 1
+    switch.acknowledges(probe + DUE - 1, number * LENGTH)
+    for duplicate in range(5):
+        switch.acknowledges(probe + DUE + duplicate, number * LENGTH, held=duplicate >= 2)
 
 
 def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(make: Make) -> None:

@@ -39,7 +39,9 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         bool again;
         egress_again.apply(meta, standard, again);
         if (again) {
-            lone_report.apply(hdr, meta);
+            if (meta.path_option.lone_due) {
+                lone_report.apply(hdr, meta);
+            }
             return;
         }
         bool traced_copy = meta.egress.port == CPU_PORT && (meta.punt == PUNT_TRACE || meta.punt == PUNT_LOOPBACK);

@@ -35,7 +35,7 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
     state start {
         transition select(standard.instance_type, standard.ingress_port) {
             (RESUBMITTED, _): parse;
-            (RECIRCULATED, _): lone_report;
+            (RECIRCULATED, _): clone;
 #ifdef WITH_PACKET_BUFFERS
             (INSTANCE_TYPE_KEPT, _): out_of_buffer;
 #endif
@@ -44,12 +44,14 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         }
     }
 
-    // It goes on as if it had come where the packet came that it was made of.
-    state lone_report {
+    // A report or a probe goes on as if it had come where the packet came that it was made of.
+    state clone {
         meta.from_controller = false;
         meta.icmp_error.type = 0;
+        meta.path_option.alone = meta.path_option.lone_due;
         meta.path_option.lone_due = false;
-        meta.path_option.alone = true;
+        meta.probe.copy = meta.probe.due;
+        meta.probe.due = false;
         meta.copy.out_of_buffer = false;
         transition parse;
     }
@@ -155,8 +157,8 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
-        } else if (meta.path_option.lone_due) {
-            clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_REPORT);
+        } else if (meta.path_option.lone_due || meta.probe.due) {
+            clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_CLONE);
         }
         if (meta.drop != DROP_NONE) {
             ingress_drops.count(meta.drop);
@@ -182,12 +184,12 @@ control EgressBegin(inout headers_t hdr, inout metadata_t meta, in standard_meta
     }
 }
 
-// Has the copy that becomes a report start again; it leaves by no port.
+// Has the copy that becomes a report or a probe start again; it leaves by no port.
 control EgressAgain(in metadata_t meta, in standard_metadata_t standard, out bool again) {
     apply {
-        again = standard.instance_type == INGRESS_CLONE && meta.path_option.lone_due;
+        again = standard.instance_type == INGRESS_CLONE && (meta.path_option.lone_due || meta.probe.due);
         if (again) {
-            recirculate_preserving_field_list(FIELDS_OF_REPORT);
+            recirculate_preserving_field_list(FIELDS_OF_CLONE);
         }
     }
 }

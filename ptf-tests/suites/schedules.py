@@ -278,3 +278,21 @@ class HoldsBack(ScheduleTest):
         for _ in range(2):
             self.drops(4, in_by(4, came_by(0, acknowledgement(0))), "DROP_DUPLICATE_HELD")
         self.acknowledged(100)
+
+
+class Probes(ScheduleTest):
+    """A closed path is probed with a copy of a packet that goes by an open one."""
+
+    session = replace(FIRST, number=154)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
+        self.schedule(Schedule(paths, feedback=CLOSE, tolerance=0, probe_interval=LONG))
+        for number in range(3):
+            self.goes(0, data(100 * number))
+        for _ in range(3):
+            self.acknowledged(0)
+        packet = data(300)
+        both = [(4, out_by(4, hop_less(sent_by(path, packet)))) for path in (1, 0)]
+        self.verify([(1, from_host(packet))], both)
+        self.goes(1, data(400))

@@ -44,6 +44,18 @@ def test_a_link_that_is_cut_is_hardly_noticed(link: str, loser: str | None) -> N
     assert in_use(lab, "b") >= 2
 
 
+@pytest.mark.parametrize("edges", [(), ("a", "b")], ids=["marks", "feedback"])
+def test_a_dead_path_is_probed_and_nothing_is_lost_by_that(edges: tuple[str, ...]) -> None:
+    """It loses all that goes to the receiver, and brings acknowledgements still: so it is probed all the time."""
+    lab = sending(lab_of(*edges))
+    lab.run_for(1)
+    lab.cut("b-r", "r")
+    lab.run_for(0.5)
+    since = lab.now
+    lab.run_for(2.5)
+    assert longest_gap(lab, since) < 0.05
+
+
 @pytest.mark.parametrize("edge", ["a", "b"])
 def test_with_an_edge_that_does_not_want_it_packets_have_no_order(edge: str) -> None:
     change = ('name = "sites"', 'name = "sites"\nreinjection = false')
