@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import finsy as fy
 from carriers import hop_less, ipv6
+from numbered_switch import Numbered, Report, option, read, with_option
 from schedule_site import CLOSE, FOLLOW, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
 from session_cases import DATAGRAM, OUTWARD
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 from suites.sessions import SessionTest
 
-from wayname.p4_constants import PathEventKind
+from wayname.p4_constants import PathEventKind, SessionMode
 
 HALF_AN_HOUR = 1_800_000_000
 LONG = 2**32 - 1
@@ -296,3 +297,39 @@ class Probes(ScheduleTest):
         both = [(4, out_by(4, hop_less(sent_by(path, packet)))) for path in (1, 0)]
         self.verify([(1, from_host(packet))], both)
         self.goes(1, data(400))
+
+
+class Reports(ScheduleTest):
+    """A numbered packet is counted and loses its number; the next one to the peer bears a report of it."""
+
+    session = replace(FIRST, number=155, mode=SCHEDULE | SessionMode.NUMBER)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
+        packet = ipv6(17, DATAGRAM, REMOTE, LOCAL)
+        numbered = with_option(bytes(came_by(1, packet)), option(3, 100))
+        self.passes(4, in_by(4, numbered), 1, to_host(hop_less(packet)))
+        report = self.goes_numbered().report
+        assert report is not None
+        self.assertEqual((report.slot, report.newest, report.received, report.marked), (3, 100, 100, 0))
+        self.assertIsNone(self.goes_numbered().report, "nothing came since")
+
+    def goes_numbered(self) -> Numbered:
+        """A packet of the host goes to the peer with a number."""
+        self.enter(1, from_host(OUTWARD))
+        (frame,) = self.collector.collect(self).frames[4]
+        return read(frame)
+
+
+class ForgedReports(ScheduleTest):
+    """A report of what was never sent ends here, and is counted as such."""
+
+    session = replace(FIRST, number=156, mode=SCHEDULE | SessionMode.NUMBER)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
+        alone = bytes(came_by(1, ipv6(59, b"", REMOTE, LOCAL)))
+        forged = with_option(alone, option(0, 0, Report(0, 1, 2, 3), counted=0))
+        before = self.counter("path_reports_heard")[2]
+        self.drops(4, in_by(4, forged), "DROP_REPORT_HEARD")
+        self.assertEqual(self.counter("path_reports_heard")[2], before + 1)
