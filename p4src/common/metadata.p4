@@ -30,7 +30,7 @@ struct metadata_t {
     drop_reason_t fault;        // found by the parser
     drop_reason_t drop;
     @field_list(FIELDS_OF_ERROR) bool from_controller;  // a packet_out header stands before the packet
-    @field_list(FIELDS_OF_PUNT) bit<48> arrived;    // in microseconds, by the clock of the switch
+    @field_list(FIELDS_OF_PUNT, FIELDS_OF_CLONE) bit<48> arrived;    // in microseconds, by the clock of the switch
     bit<48> departed;
     bit<32> queue;              // packets that waited when it departed
     bool decided;               // dropped, or the controller's: no later stage need look at it

@@ -97,7 +97,10 @@ control IngressBegin(inout metadata_t meta, in standard_metadata_t standard) {
 
     apply {
         meta.length = standard.packet_length;
-        meta.arrived = standard.ingress_global_timestamp;
+        // BMv2 has no time of what starts again.
+        if (standard.instance_type != RECIRCULATED) {
+            meta.arrived = standard.ingress_global_timestamp;
+        }
         if (standard.parser_error != error.NoError && meta.fault == DROP_NONE) {
             meta.fault = DROP_TRUNCATED;
         }

@@ -284,7 +284,7 @@ class HoldsBack(ScheduleTest):
 class Probes(ScheduleTest):
     """A closed path is probed with a copy of a packet that goes by an open one."""
 
-    session = replace(FIRST, number=154)
+    session = replace(FIRST, number=157)
 
     def runTest(self) -> None:
         paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
@@ -302,7 +302,7 @@ class Probes(ScheduleTest):
 class Reports(ScheduleTest):
     """A numbered packet is counted and loses its number; the next one to the peer bears a report of it."""
 
-    session = replace(FIRST, number=155, mode=SCHEDULE | SessionMode.NUMBER)
+    session = replace(FIRST, number=158, mode=SCHEDULE | SessionMode.NUMBER)
 
     def runTest(self) -> None:
         self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
@@ -324,7 +324,7 @@ class Reports(ScheduleTest):
 class ForgedReports(ScheduleTest):
     """A report of what was never sent ends here, and is counted as such."""
 
-    session = replace(FIRST, number=156, mode=SCHEDULE | SessionMode.NUMBER)
+    session = replace(FIRST, number=159, mode=SCHEDULE | SessionMode.NUMBER)
 
     def runTest(self) -> None:
         self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
