@@ -13,6 +13,20 @@ from wayname.edge.kernel.route_groups import NOBODY
 from wayname.netlink.messages import Address, Hop, Link, Message, Neighbour, Nexthop, Path, Target
 from wayname.wire.mac import Mac
 
+# Two providers by the next hops of A and B.
+TRANSLATED = """
+[[provider]]
+name = "p"
+prefix = "2001:db8:a::/48"
+via = ["2001:db8:100::1"]
+[[provider]]
+name = "q"
+prefix = "2001:db8:b::/48"
+via = ["2001:db8:200::1"]
+[[nptv6]]
+inside = "2001:db8:1::/48"
+providers = ["p", "q"]
+"""
 LINUX_ADDRESS = IPv6Address("2001:db8:100::77")
 
 
@@ -128,6 +142,18 @@ class TestNextHops:
         hear(rig, route("2001:db8:a::/48", BY_BOTH))
         hear(rig, Link(WAN1, "wan1", False, False))
         assert hops_of(rig, "2001:db8:a::/48") == {A: 1}
+
+    def test_tell_at_once_which_providers_work(self) -> None:
+        rig = Rig(SITE + TRANSLATED)
+        rig.receive(KernelChanges(LINKS, begins=True, ends=True))
+
+        def told() -> list[tuple[str, str]]:
+            return [(each.kind, each.subject) for each in rig.events if each.kind.startswith("provider.")]
+
+        hear(rig, Link(WAN0, "wan0", False, False))
+        assert told() == [("provider.down", "p")]
+        hear(rig, Link(WAN0, "wan0", True, False))
+        assert told() == [("provider.down", "p"), ("provider.up", "p")]
 
     def test_that_all_fail_leave_packets_to_the_default_route(self, rig: Rig) -> None:
         hear(rig, route("2001:db8:a::/48", BY_A), route("::/0", BY_B))

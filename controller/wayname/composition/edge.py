@@ -221,7 +221,13 @@ class Edge:
     def _kernel(self, providers: Providers, schema: P4Schema) -> KernelMirror:
         sizes = {name: schema.tables[name].size for name in ("routes", "ecmp_groups")}
         kernel = KernelMirror(
-            self.config, self.routes, providers.tables.values(), sizes, self._outputs, self._kernel_neighbour
+            self.config,
+            self.routes,
+            providers.tables.values(),
+            sizes,
+            self._outputs,
+            self._kernel_neighbour,
+            self._providers_changed,
         )
         self.routes.beside = kernel.routes
         return kernel

@@ -40,6 +40,7 @@ class KernelMirror:
         sizes: dict[str, int],
         outputs: Outputs,
         on_neighbour: Callable[[LinkAddress, Mac, float], None],
+        on_change: Callable[[float], None],
     ) -> None:
         devices = config.linux.interfaces if config.linux else ()
         ports = ((each.name, config.port(each.port)) for each in devices)
@@ -48,6 +49,7 @@ class KernelMirror:
         self._static = routes
         self._outputs = outputs
         self._on_neighbour = on_neighbour
+        self._on_change = on_change
         self._tables = (MAIN_ROUTES, *tables)
         desired = outputs.desired
         taken = _taken(config)
@@ -77,7 +79,7 @@ class KernelMirror:
         for said in changes.messages:
             match said:
                 case Route():
-                    self._look_again()
+                    self._look_again(now)
                     self.routes.take(said)
                 case Link():
                     self._link(said)
@@ -89,7 +91,7 @@ class KernelMirror:
                     self._address(said)
         if changes.ends:
             self._end()
-        self._look_again()
+        self._look_again(now)
         self._say_full(now)
 
     def restated(self) -> KernelChanges:
@@ -98,21 +100,25 @@ class KernelMirror:
         said: list[Message] = [*self._links.values(), *self._addresses.values(), *self._paths.objects.values()]
         return KernelChanges([*said, *neighbours, *self.routes.restated()], begins=True, ends=True)
 
-    def _look_again(self) -> None:
-        """Let groups follow what changed; not before all is known that there is."""
+    def _look_again(self, now: float) -> None:
+        """Let groups, and whoever chooses by next hops, follow what changed; not before all is known that there is."""
         if self._named is not None or not self._is_other:
             return
         self._is_other = False
         self.routes.refresh()
-        for hop in list(self._static.next_hops):
-            self._judge(hop)
+        changed = [hop for hop in list(self._static.next_hops) if self._judge(hop)]
+        # Whoever has to know looks for itself when the switch comes.
+        if changed and self._outputs.connected:
+            self._on_change(now)
 
-    def _judge(self, hop: LinkAddress) -> None:
-        """A next hop is out of use while the link has no carrier, or the kernel got no answer from it."""
+    def _judge(self, hop: LinkAddress) -> bool:
+        """Use a next hop unless the link has no carrier, or the kernel got no answer; return whether that is new."""
+        before = self._static.is_down(hop)
         index = next((index for index, vlan in self._paths.links.items() if vlan == hop.vlan), None)
         if index is not None:
             self._static.set_down(hop, index in self._down, Cause.LINK)
             self._static.set_down(hop, (index, int(hop.address)) in self._failed, Cause.NEIGHBOUR)
+        return self._static.is_down(hop) != before
 
     def _begin(self) -> None:
         self.routes.begin()
