@@ -2,12 +2,13 @@
 in a file and without; and by a hot restart, at moments drawn by seed.
 
 A host sends 2000 datagrams a second through the edge to another one. What a switch finds at its ports when it is there
-again was not lost: it is late.
+again was not lost: it is late. `--routes` gives the edge other routes beside, which a restart has to bring over.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -22,7 +23,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from bench.routes.site import INTERVAL
+from bench.routes.edge import Edge
+from bench.routes.site import INTERVAL, prefix, wait
 from bench.shim6.report import table
 from bench.spread import HEADS_OF_MANY, Spread
 from harness.namespaces import Nodes, missing
@@ -54,6 +56,10 @@ addresses = ["2001:db8:1::1/64"]
 [[interface]]
 vlan = 20
 addresses = ["2001:db8:2::1/64"]
+"""
+ROUTE = """[[route]]
+prefix = "{prefix}"
+via = ["2001:db8:2::11"]
 """
 
 
@@ -99,7 +105,7 @@ class Stream:
 class Site:
     """The edge between the hosts."""
 
-    def __init__(self, nodes: Nodes, folder: Path) -> None:
+    def __init__(self, nodes: Nodes, folder: Path, routes: int) -> None:
         self._nodes, self._folder = nodes, folder
         self._next: int | None = None
         nodes.add("one", "two")
@@ -108,9 +114,11 @@ class Site:
             nodes.join(name, "eth0", "switch", f"eth{number}")
             nodes.address(name, "eth0", f"2001:db8:{number}::11/64")
             nodes.ip(name, f"-6 route add default via 2001:db8:{number}::1")
-        (folder / "edge.toml").write_text(CONFIG.format(folder=folder))
+        more = "".join(ROUTE.format(prefix=prefix(number)) for number in range(routes))
+        (folder / "edge.toml").write_text(CONFIG.format(folder=folder) + more)
         self.switch = self._started()
-        nodes.start("switch", *controller(folder / "edge.toml"))
+        edge = Edge(folder, lambda: nodes.start("switch", *controller(folder / "edge.toml")))
+        wait(lambda: edge.is_ready() and edge.entries() >= routes, 0.5)
         nodes.wait_for("one", "ping", "-c", "1", "-W", "1", TARGET)
         self.stream = Stream(nodes.namespace("one"), nodes.namespace("two"))
         self.stream.start()
@@ -147,20 +155,21 @@ class Site:
         last = self.stream.sent
         time.sleep(COMES)
         came = [self.stream.late[number] for number in range(first, last) if number in self.stream.late]
-        return last - first - len(came), max(came)
+        return last - first - len(came), max(came, default=math.inf)
 
 
 @click.command()
 @click.option("--restarts", default=30, show_default=True, help="How often the switch is started again, each way.")
 @click.option("--only-hot", is_flag=True, help="Hot restarts alone.")
+@click.option("--routes", default=0, show_default=True, help="How many the switch has beside those to the hosts.")
 @click.option("--seed", default=1001, show_default=True)
-def main(restarts: int, only_hot: bool, seed: int) -> None:
+def main(restarts: int, only_hot: bool, routes: int, seed: int) -> None:
     """Measure what a restart of the switch loses (root)."""
     if lacking := missing("ping"):
         raise click.ClickException(f"needs {lacking}")
     moments = random.Random(seed)
     with Nodes("restarts") as nodes, TemporaryDirectory() as folder:
-        site = Site(nodes, Path(folder))
+        site = Site(nodes, Path(folder), routes)
         seen: dict[str, list[tuple[int, float]]] = {}
         try:
             if not only_hot:
