@@ -226,6 +226,13 @@ pub struct Transition {
     pub next_state: Next,
 }
 
+impl Transition {
+    /// Older compilers gave no type and called the value so.
+    pub fn is_default(&self) -> bool {
+        self.kind == "default" || self.value.as_deref() == Some("default")
+    }
+}
+
 fn hexstr() -> String {
     "hexstr".to_owned()
 }

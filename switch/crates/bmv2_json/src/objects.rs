@@ -39,7 +39,8 @@ impl<'d> Translation<'d> {
             if register.bitwidth == 0 {
                 return fail(format!("register {}: its cells have no bits", register.name));
             }
-            let made = ir::Register { name: register.name.clone(), size: register.size, width: register.bitwidth };
+            let (size, width) = (register.size, register.bitwidth);
+            let made = ir::Register { name: register.name.clone(), size, width, ..Default::default() };
             let id = self.out.registers.push(made);
             self.objects.registers.insert(register.name.clone(), id);
         }

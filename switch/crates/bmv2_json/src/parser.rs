@@ -68,7 +68,7 @@ impl<'d> Translation<'d> {
         let mut rest = state.transitions.as_slice();
         while let Some((transition, more)) = rest.split_first() {
             let to = target(&transition.next_state, self.end);
-            if transition.kind == "default" {
+            if transition.is_default() {
                 self.b.jump(to);
                 return Ok(());
             }
@@ -97,7 +97,7 @@ impl<'d> Translation<'d> {
         let [KeyPart { value: Value::Scalar(value), width: width @ 1..=NARROW }] = parts else { return Ok(0) };
         let (mut seen, mut cases, mut taken) = (HashSet::new(), Vec::new(), 0);
         for transition in transitions {
-            if transition.kind != "hexstr" || transition.mask.is_some() {
+            if transition.kind != "hexstr" || transition.is_default() || transition.mask.is_some() {
                 break;
             }
             let Some(label) = text_number(&transition.value)?.to_u128() else { break };

@@ -1,7 +1,8 @@
 //! The whole program: what the six blocks share, and the function of each.
 
-use ir::{FunctionId, Inst, Place, StandardMetadata, Terminator};
+use ir::{CompareOp, FunctionId, Inst, Operand, Place, StandardMetadata, Terminator};
 
+use lower::value::FALSE;
 use lower::{Builder, cleanup, growth};
 
 use crate::context::{Objects, Translation};
@@ -41,8 +42,14 @@ pub fn translate(document: &Document) -> Result<ir::Program> {
     };
     let (ingress, egress) = (pipeline("ingress")?, pipeline("egress")?);
     let mut layout = Layout::new(document)?;
-    let standard_metadata = standard_metadata(document, &mut layout)?;
-    let mut out = ir::Program { standard_metadata, errors: errors(document)?, ..ir::Program::default() };
+    let mut standard_metadata = standard_metadata(document, &mut layout)?;
+    let (errors, no_error) = errors(document)?;
+    // Where the program reads the parser's error by the document's numbers.
+    let shown_error = Place::at(standard_metadata.parser_error);
+    if no_error != 0 {
+        standard_metadata.parser_error = layout.reserve(32);
+    }
+    let mut out = ir::Program { standard_metadata, errors, ..ir::Program::default() };
     out.frame.symbols = std::mem::take(&mut layout.symbols);
     (out.frame.headers, out.frame.persistent, out.frame.size) = (layout.headers_end, layout.end, layout.end);
     let mut translation = Translation {
@@ -60,7 +67,12 @@ pub fn translate(document: &Document) -> Result<ir::Program> {
     t.in_parser = true;
     let parser = t.function("parser", |t| t.parser(parser))?;
     t.in_parser = false;
-    let verify_checksum = t.function("verify_checksum", |t| t.checksums(false))?;
+    let verify_checksum = t.function("verify_checksum", |t| {
+        if no_error != 0 {
+            t.show_error(shown_error, no_error);
+        }
+        t.checksums(false)
+    })?;
     let ingress = t.function("ingress", |t| t.pipeline(ingress))?;
     let egress = t.function("egress", |t| t.pipeline(egress))?;
     let compute_checksum = t.function("compute_checksum", |t| t.checksums(true))?;
@@ -91,6 +103,14 @@ impl Translation<'_> {
         Ok(self.out.functions.push(cleanup(function)))
     }
 
+    /// Stores the parser's error by the document's numbers.
+    fn show_error(&mut self, shown: Place, no_error: u32) {
+        let error = self.b.load(Place::at(self.out.standard_metadata.parser_error), 32);
+        let is_none = self.b.compare(CompareOp::Eq, 32, error, FALSE);
+        let number = self.b.select(32, is_none, Operand::Imm(no_error.into()), error);
+        self.b.store(shown, 32, number);
+    }
+
     fn emit(&mut self, header: &str) -> Result<()> {
         let header = self.header(header)?.clone();
         self.whole_bytes(header.ty.id)?;
@@ -99,8 +119,8 @@ impl Translation<'_> {
     }
 }
 
-/// The errors by number, those of the core library among them.
-fn errors(document: &Document) -> Result<Vec<String>> {
+/// The errors by number, those of the core library among them; and the document's number of `NoError`, which has 0 here.
+fn errors(document: &Document) -> Result<(Vec<String>, u32)> {
     let most = document.errors.iter().map(|(_, number)| *number).max().unwrap_or(0);
     if most > u32::from(u16::MAX) {
         return fail(format!("an error has the number {most}; up to {} are supported", u16::MAX));
@@ -108,6 +128,11 @@ fn errors(document: &Document) -> Result<Vec<String>> {
     let mut errors: Vec<String> = (0..=most).map(|number| format!("error {number}")).collect();
     for (name, number) in &document.errors {
         errors[*number as usize].clone_from(name);
+    }
+    // Some older compilers count from 1.
+    let no_error = document.errors.iter().find(|(name, _)| name == "NoError").map_or(0, |(_, number)| *number);
+    if document.errors.iter().all(|(_, number)| *number != 0) {
+        errors.swap(0, no_error as usize);
     }
     if document.errors.is_empty() {
         errors.clear();
@@ -120,7 +145,7 @@ fn errors(document: &Document) -> Result<Vec<String>> {
     if errors[0] != "NoError" {
         return fail("the error with number 0 must be NoError");
     }
-    Ok(errors)
+    Ok((errors, no_error))
 }
 
 /// The fields of standard metadata, found by their names or the names' aliases.

@@ -243,6 +243,24 @@ fn tables_find_entries_and_lead_on() {
 }
 
 #[test]
+fn documents_of_older_compilers_are_read() {
+    let error = json!({"type": "field", "value": ["standard_metadata", "parser_error"]});
+    let header = json!({"op": "add_header", "parameters": [{"type": "header", "value": "h"}]});
+    let mut document = document(json!([header, assign(field("a"), error)]));
+    let (whole, rest) = ("00".repeat(17), "00".repeat(19));
+    for (first, no_error, too_short) in [(0, "00", "01"), (1, "01", "02")] {
+        document["errors"] = json!([["NoError", first], ["PacketTooShort", first + 1]]);
+        run(&document, &format!("packet 0 990000{whole}\nexpect 0 {no_error}0000{whole} $"));
+        run(&document, &format!("packet 0 110000\nexpect 0 {too_short}{rest}110000 $"));
+    }
+    document["parsers"][0]["parse_states"][0]["transitions"] =
+        json!([{"value": "default", "mask": null, "next_state": null}]);
+    run(&document, &format!("packet 0 990000{whole}\nexpect 0 010000{whole} $"));
+    document["errors"] = json!([["Mine", 0], ["NoError", 1]]);
+    assert!(refused(&document).contains("the error with number 0 must be NoError"));
+}
+
+#[test]
 fn what_is_not_supported_is_refused_by_its_name() {
     let primitive = document(json!([{"op": "recycle", "parameters": []}]));
     let error = "ingress: table tbl_act: action act: primitive 0 (`recycle`): primitive `recycle` with 0 such parameters \
