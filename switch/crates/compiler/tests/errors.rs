@@ -176,10 +176,11 @@ fn psa_programs_are_refused_with_what_is_missing() {
         let failure = compiler::compile_text("psa.p4", &changed, &compiler::Options::default()).unwrap_err();
         assert!(failure.to_string().contains(message), "{failure}");
     };
-    let crc = "Checksum<bit<16>>(PSA_HashAlgorithm_t.CRC16) whole";
-    refused("Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) whole", crc, "can only be ONES_COMPLEMENT16");
-    refused("last;", "unused;\n    Register<bit<32>, bit<8>>(8, 1) last;", "begin with 0");
+    let identity = "Checksum<bit<16>>(PSA_HashAlgorithm_t.IDENTITY) whole";
+    refused("Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) whole", identity, "not IDENTITY");
+    refused("(8) pairs;", "(8, { 1, 2 }) pairs;", "can only begin with a number");
     refused("psa_direct_meter = entry_rate;", "", "no table has this direct meter");
     refused("EgressPipeline(EP(), E(), ED())", "EgressPipeline(EP(), E(), ED2())", "ED2");
+    refused("digits32.update(8w0x34)", "digits32.update(4w4)", "a multiple of 8 bits, not 4");
     refused("sum.add({ hdr.d.a, hdr.d.b });", "sum.add(hdr.d.what);", "a multiple of 16 bits, not 8");
 }

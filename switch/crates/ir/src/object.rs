@@ -187,6 +187,8 @@ pub struct Register {
     pub name: String,
     pub size: u64,
     pub width: u32,
+    /// What each cell holds before anything is written.
+    pub initial: BigUint,
 }
 
 /// A `packet_buffer`: copies of packets by queue and number, so many octets of them in all and in one queue.

@@ -31,7 +31,7 @@ pub struct Objects {
     /// Of objects that are streams of digests.
     pub digest_streams: HashMap<InstanceId, ir::DigestId>,
     /// Where checksum objects keep their sums.
-    pub checksums: HashMap<InstanceId, ir::Place>,
+    pub checksums: HashMap<InstanceId, crate::psa::Checksum>,
     pub unnamed_digests: Vec<UnnamedDigest>,
     /// Which object has each name of the control plane, by kind, and where it is declared.
     pub names: HashMap<(&'static str, String), (usize, Span)>,
@@ -128,10 +128,9 @@ impl Lower<'_> {
                 if width == 0 {
                     return fail(instance.span, "a register cannot hold values of this type");
                 }
-                if self.instances.architecture().is_psa() {
-                    self.check_initial_value(id)?;
-                }
-                let register = self.out.registers.push(ir::Register { name, size, width });
+                let initial =
+                    if self.instances.architecture().is_psa() { self.initial_value(id, width)? } else { BigUint::ZERO };
+                let register = self.out.registers.push(ir::Register { name, size, width, initial });
                 self.objects.registers.insert(id, register);
             }
             ObjectKind::PacketBuffer => {

@@ -86,7 +86,7 @@ mod tests {
     fn device(size: u64) -> Device {
         let mut program = Program::default();
         for (name, width) in [("narrow", 16), ("wide", 200)] {
-            program.registers.push(Register { name: name.into(), size, width });
+            program.registers.push(Register { name: name.into(), size, width, ..Register::default() });
         }
         program.counters.push(Counter { name: "counter".into(), size, ..Default::default() });
         Device::new(Arc::new(program)).unwrap()

@@ -241,15 +241,21 @@ pub(crate) struct Registers {
     cells: Paged<AtomicU64>,
     width: u32,
     words: usize,
+    /// The words of a cell that was never written.
+    initial: Box<[u64]>,
     locks: [Mutex<()>; LOCKS],
 }
 
 impl Registers {
     pub fn new(register: &ir::Register) -> Self {
+        let words = (register.width.div_ceil(64) as usize).max(1);
+        let mut initial = register.initial.to_u64_digits();
+        initial.resize(words, 0);
         Self {
             cells: Paged::new(&register.name, register.size),
             width: register.width,
-            words: (register.width.div_ceil(64) as usize).max(1),
+            words,
+            initial: initial.into(),
             locks: Default::default(),
         }
     }
@@ -262,7 +268,14 @@ impl Registers {
     /// The cell as a little-endian integer, cut or filled up to the length of `out`; zero beyond the end.
     pub fn read_bytes(&self, index: u64, out: &mut [u8]) {
         out.fill(0);
-        let Some(cell) = self.cells.get(index, self.words) else { return };
+        let Some(cell) = self.cells.get(index, self.words) else {
+            if index < self.cells.size {
+                for (bytes, word) in out.chunks_mut(8).zip(&self.initial) {
+                    bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+                }
+            }
+            return;
+        };
         let _guard = self.lock(index);
         for (bytes, word) in out.chunks_mut(8).zip(cell) {
             bytes.copy_from_slice(&word.load(Relaxed).to_le_bytes()[..bytes.len()]);
@@ -271,7 +284,7 @@ impl Registers {
 
     /// Stores a little-endian integer that fits the width; beyond the end nothing happens.
     pub fn write_bytes(&self, index: u64, value: &[u8]) {
-        let Some(cell) = self.cells.make(index, self.words, bytemuck::zeroed_slice_box) else { return };
+        let Some(cell) = self.cells.make(index, self.words, |len| self.page(len)) else { return };
         let _guard = self.lock(index);
         let mut bytes = value.chunks(8);
         for word in cell {
@@ -286,7 +299,8 @@ impl Registers {
     #[inline]
     pub fn read(&self, index: u64) -> u128 {
         if self.words == 1 {
-            return self.cells.get(index, 1).map_or(0, |cell| cell[0].load(Relaxed).into());
+            let untouched = || if index < self.cells.size { self.initial[0].into() } else { 0 };
+            return self.cells.get(index, 1).map_or_else(untouched, |cell| cell[0].load(Relaxed).into());
         }
         let mut bytes = [0; 16];
         self.read_bytes(index, &mut bytes);
@@ -297,7 +311,7 @@ impl Registers {
     #[inline]
     pub fn write(&self, index: u64, value: u128) {
         if self.words == 1 {
-            if let Some(cell) = self.cells.make(index, 1, bytemuck::zeroed_slice_box) {
+            if let Some(cell) = self.cells.make(index, 1, |len| self.page(len)) {
                 cell[0].store(value as u64, Relaxed);
             }
             return;
@@ -323,6 +337,14 @@ impl Registers {
         }
         self.write_bytes(index, &value.to_bytes_le());
         Ok(())
+    }
+
+    /// So many words of cells that were never written.
+    fn page(&self, len: usize) -> Box<[AtomicU64]> {
+        if self.initial.iter().all(|word| *word == 0) {
+            return bytemuck::zeroed_slice_box(len);
+        }
+        self.initial.iter().cycle().take(len).map(|word| AtomicU64::new(*word)).collect()
     }
 
     fn lock(&self, index: u64) -> Option<std::sync::MutexGuard<'_, ()>> {
@@ -351,7 +373,8 @@ mod tests {
 
     #[test]
     fn the_largest_array_takes_memory_where_it_is_touched() {
-        let registers = Registers::new(&ir::Register { name: "r".into(), size: u64::MAX, width: 32 });
+        let registers =
+            Registers::new(&ir::Register { name: "r".into(), size: u64::MAX, width: 32, ..Default::default() });
         registers.write(u64::from(u32::MAX), 9);
         assert_eq!(registers.read(u64::from(u32::MAX)), 9);
         assert_eq!(registers.read(1 << 32), 0);
@@ -361,7 +384,7 @@ mod tests {
     #[test]
     fn registers_of_any_width_hold_their_values() {
         for width in [1, 8, 48, 64, 65, 128, 129, 500] {
-            let registers = Registers::new(&ir::Register { name: "r".into(), size: 3, width });
+            let registers = Registers::new(&ir::Register { name: "r".into(), size: 3, width, ..Default::default() });
             let most = (BigUint::from(1u8) << width) - 1u8;
             registers.write_number(1, &most).unwrap();
             assert_eq!(registers.read_number(1), Ok(most.clone()), "width {width}");

@@ -53,10 +53,14 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
     DirectMeter(PSA_MeterType_t.PACKETS) entry_rate;
     Register<bit<32>, bit<8>>(8) last;
     Register<pair_t, bit<8>>(8) pairs;
+    Register<bit<32>, bit<8>>(8, 0xabcd) begun;
+    Register<bit<136>, bit<8>>(8, 136w0x11 << 128 | 0x22) wide;
     Random<bit<16>>(7, 7) seven;
     Hash<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc16;
     Hash<bit<32>>(PSA_HashAlgorithm_t.CRC32) crc32;
     Hash<bit<32>>(PSA_HashAlgorithm_t.IDENTITY) identity;
+    Checksum<bit<32>>(PSA_HashAlgorithm_t.CRC32) digits32;
+    Checksum<bit<16>>(PSA_HashAlgorithm_t.CRC16) digits16;
     ActionProfile(8) profile;
     ActionSelector(PSA_HashAlgorithm_t.CRC16, 8, 8) selector;
 
@@ -130,6 +134,30 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
             10: {
                 shared.apply();
                 spread.apply();
+            }
+            11: {
+                hdr.answer.value = begun.read(hdr.d.pad);
+                begun.write(hdr.d.pad, hdr.d.a);
+            }
+            12: {
+                bit<136> cell = wide.read(hdr.d.pad);
+                hdr.answer.value = cell[31:0] + (bit<32>) cell[135:128];
+                wide.write(hdr.d.pad, 0);
+            }
+            13: {
+                // Of the digits from 1 to 9, in parts that are shorter and longer than the CRC.
+                digits32.update({ 8w0x31, 16w0x3233 });
+                digits32.update(8w0x34);
+                digits32.update(40w0x3536373839);
+                hdr.answer.value = digits32.get();
+            }
+            14: {
+                digits16.update(72w0x313233343536373839);
+                digits16.clear();
+                digits16.update(8w0x31);
+                digits16.update({ 32w0x32333435, 8w0x36 });
+                digits16.update(24w0x373839);
+                hdr.answer.value = (bit<32>) digits16.get();
             }
             default: {}
         }

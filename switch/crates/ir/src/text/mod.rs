@@ -15,7 +15,7 @@
 //!           | "profile" NAME "size" INT ["selector" algorithm INT]
 //!           | "table" NAME "size" INT ["const_entries"] ["idle_timeout"] "{" part* "}"
 //!           | ("counter" | "meter") NAME "size" INT unit
-//!           | "register" NAME "size" INT "width" INT
+//!           | "register" NAME "size" INT "width" INT ["initial" INT]
 //!           | "value_set" NAME "size" INT "{" key* "}"
 //!           | "digest" NAME "(" INT,* ")"
 //!           | "extern" NAME "(" INT,* ")" ["of" NAME NAME "(" INT,* ")"]   widths of results; object, type, arguments

@@ -305,7 +305,8 @@ impl Parser {
                 let (name, size) = self.name_and_size()?;
                 self.word("width")?;
                 let width = self.int()?;
-                self.program.registers.push(Register { name, size, width });
+                let initial = if self.take_word("initial") { self.big()? } else { BigUint::ZERO };
+                self.program.registers.push(Register { name, size, width, initial });
             }
             "buffer" => {
                 let (name, queues) = self.name_and_size()?;

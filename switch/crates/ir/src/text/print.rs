@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 
+use num_bigint::BigUint;
+
 use super::names::{Word, metadata_offsets};
 use super::print_code::FunctionText;
 use crate::*;
@@ -197,7 +199,11 @@ impl Program {
         }
         for (_, register) in self.registers.iter() {
             let name = NameText(&register.name);
-            writeln!(f, "register {name} size {} width {}", register.size, register.width)?;
+            write!(f, "register {name} size {} width {}", register.size, register.width)?;
+            if register.initial != BigUint::ZERO {
+                write!(f, " initial {:#x}", register.initial)?;
+            }
+            writeln!(f)?;
         }
         for (_, buffer) in self.buffers.iter() {
             let (name, queues) = (NameText(&buffer.name), buffer.queues);

@@ -213,6 +213,8 @@ impl Rules<'_> {
         for (_, register) in program.registers.iter() {
             self.at = format!("register {}", register.name);
             self.require(register.width > 0, || "its cells have no bits".to_owned());
+            let fits = register.initial.bits() <= u64::from(register.width);
+            self.require(fits, || format!("{:#x} does not fit its cells", register.initial));
         }
         for (_, set) in program.value_sets.iter() {
             self.at = format!("value set {}", set.name);

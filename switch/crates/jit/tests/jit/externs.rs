@@ -61,7 +61,7 @@ impl Builder {
             program.meters.push(Meter { name: "m".into(), size: CELLS, unit });
         }
         for width in REGISTERS {
-            program.registers.push(Register { name: "r".into(), size: CELLS, width });
+            program.registers.push(Register { name: "r".into(), size: CELLS, width, ..Default::default() });
         }
         program.digests.push(Digest { name: "d".into(), widths: vec![48, 200, 1] });
         program.strings.push("{} and {}".into());

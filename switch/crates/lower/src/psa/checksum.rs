@@ -7,32 +7,46 @@ use ir::{Arg, BinaryOp, HashAlgorithm, Inst, Operand, Place, Symbol, SymbolKind}
 use crate::context::{Lower, R, fail};
 use crate::value::{Value, Values};
 
+/// Of the Internet checksum.
 const WIDTH: u32 = 16;
+
+/// Where a sum is kept. Each begins with 0, which is also the CRC of nothing.
+#[derive(Clone, Copy)]
+pub struct Checksum {
+    pub place: Place,
+    pub algorithm: HashAlgorithm,
+}
+
+impl Checksum {
+    pub fn width(self) -> u32 {
+        match self.algorithm {
+            HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom => 32,
+            _ => WIDTH,
+        }
+    }
+}
 
 impl Lower<'_> {
     /// Objects that only PSA has.
     pub fn make_psa_extern(&mut self, id: InstanceId, instance: &Instance) -> R<()> {
         let hir::Type::Extern(decl, _) = self.hir.types.get(instance.ty) else { return Ok(()) };
-        match self.hir.types.externs[*decl].name.as_str() {
-            "InternetChecksum" => {}
-            "Checksum" => {
-                let algorithm = match instance.args.first() {
-                    Some(Some(Constant::EnumMember(ty, index))) => self.algorithm_of(*ty, *index, instance.span)?,
-                    _ => return fail(instance.span, "a checksum needs a hash algorithm"),
-                };
-                if algorithm != HashAlgorithm::Csum16 {
-                    return fail(
-                        instance.span,
-                        "a `Checksum` can only be ONES_COMPLEMENT16 on this switch; `Hash` has all algorithms",
-                    );
-                }
-            }
+        let algorithm = match self.hir.types.externs[*decl].name.as_str() {
+            "InternetChecksum" => HashAlgorithm::Csum16,
+            "Checksum" => match instance.args.first() {
+                Some(Some(Constant::EnumMember(ty, index))) => self.algorithm_of(*ty, *index, instance.span)?,
+                _ => return fail(instance.span, "a checksum needs a hash algorithm"),
+            },
             _ => return Ok(()),
+        };
+        if algorithm == HashAlgorithm::Identity {
+            return fail(instance.span, "a `Checksum` can be a CRC or ONES_COMPLEMENT16 on this switch, not IDENTITY");
         }
         let offset = self.out.frame.persistent;
-        self.out.frame.symbols.push(Symbol { name: instance.name.clone(), offset, kind: SymbolKind::Bits(WIDTH) });
+        let checksum = Checksum { place: Place::at(offset), algorithm };
+        let kind = SymbolKind::Bits(checksum.width());
+        self.out.frame.symbols.push(Symbol { name: instance.name.clone(), offset, kind });
         self.extend_persistent(8);
-        self.objects.checksums.insert(id, Place::at(offset));
+        self.objects.checksums.insert(id, checksum);
         Ok(())
     }
 
@@ -40,10 +54,10 @@ impl Lower<'_> {
     pub fn clear_checksums(&mut self) {
         let instances = self.instances;
         let own = self.objects.checksums.iter().filter(|(id, _)| instances.get(**id).parent == Some(self.instance));
-        let mut places: Vec<Place> = own.map(|(_, place)| *place).collect();
-        places.sort_by_key(|place| place.offset);
-        for place in places {
-            self.b.store(place, WIDTH, Operand::Imm(0));
+        let mut own: Vec<Checksum> = own.map(|(_, checksum)| *checksum).collect();
+        own.sort_by_key(|checksum| checksum.place.offset);
+        for checksum in own {
+            self.b.store(checksum.place, checksum.width(), Operand::Imm(0));
         }
     }
 
@@ -55,9 +69,12 @@ impl Lower<'_> {
         given: &[&Expr],
         call: &Expr,
     ) -> R<Option<Value>> {
-        let Some(&place) = self.objects.checksums.get(&instance) else { return Ok(None) };
+        let Some(&checksum) = self.objects.checksums.get(&instance) else { return Ok(None) };
+        let (place, width) = (checksum.place, checksum.width());
+        let is_crc = checksum.algorithm != HashAlgorithm::Csum16;
         match (method, given) {
-            ("clear", []) => self.b.store(place, WIDTH, Operand::Imm(0)),
+            ("clear", []) => self.b.store(place, width, Operand::Imm(0)),
+            ("update", [data]) if is_crc => self.continue_crc(checksum, data)?,
             ("add" | "update", [data]) => {
                 let negated = self.sum_of(data)?;
                 let sum = self.b.unary(ir::UnaryOp::Not, WIDTH, negated);
@@ -69,10 +86,10 @@ impl Lower<'_> {
                 self.add_to(place, negated);
             }
             ("get", []) => {
-                let sum = self.b.load(place, WIDTH);
-                let value = Value::Scalar(self.b.unary(ir::UnaryOp::Not, WIDTH, sum));
-                let width = self.width(call.ty, call.span)?;
-                return Ok(Some(self.resize(&value, WIDTH, width, false)));
+                let sum = self.b.load(place, width);
+                let value = if is_crc { sum } else { self.b.unary(ir::UnaryOp::Not, width, sum) };
+                let wanted = self.width(call.ty, call.span)?;
+                return Ok(Some(self.resize(&Value::Scalar(value), width, wanted, false)));
             }
             ("get_state", []) => return Ok(Some(Value::Scalar(self.b.load(place, WIDTH)))),
             ("set_state", [state]) => {

@@ -3,6 +3,7 @@
 use hir::Expr;
 use hir::instances::{InstanceId, Value as Constant};
 use ir::{Arg, BinaryOp, CompareOp, HashAlgorithm, Inst, Operand};
+use num_bigint::BigUint;
 
 use crate::context::{Lower, R, fail};
 use crate::externs::Called;
@@ -183,16 +184,14 @@ impl Lower<'_> {
         }
     }
 
-    /// The first value of a register's cells, where the program gives one other than 0.
-    pub fn check_initial_value(&self, instance: InstanceId) -> R<()> {
+    /// The value of a register's cells before anything is written.
+    pub fn initial_value(&self, instance: InstanceId, width: u32) -> R<BigUint> {
         let given = self.instances.get(instance);
-        let Some(Some(value)) = given.args.get(1) else { return Ok(()) };
-        let is_zero = match value {
-            Constant::Int(number) => number.bits() == 0,
-            Constant::Bool(value) => !value,
-            _ => false,
-        };
-        if is_zero { Ok(()) } else { fail(given.span, "a register's cells begin with 0 on this switch") }
+        let Some(Some(value)) = given.args.get(1) else { return Ok(BigUint::ZERO) };
+        match self.bits_of(value, width) {
+            Some(bits) => Ok(bits),
+            None => fail(given.span, "a register's cells can only begin with a number, a `bool`, an enum or an error"),
+        }
     }
 }
 

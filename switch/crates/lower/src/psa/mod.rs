@@ -1,8 +1,10 @@
 //! The Portable Switch Architecture: its six blocks, and the variables that they share.
 
 mod checksum;
+mod crc;
 mod externs;
 
+pub use checksum::Checksum;
 use hir::instances::{InstanceId, InstanceKind};
 use hir::{TypeId, VarId};
 use ir::{FunctionId, Kept, Place, Psa, StandardMetadata};

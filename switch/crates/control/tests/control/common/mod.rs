@@ -118,7 +118,7 @@ pub fn program() -> Program {
     });
     program.counters.push(ir::Counter { name: "I.counter".into(), size: 4, unit: ir::CounterUnit::Both });
     program.meters.push(ir::Meter { name: "I.meter".into(), size: 4, unit: ir::MeterUnit::Bytes });
-    program.registers.push(ir::Register { name: "I.register".into(), size: 4, width: 32 });
+    program.registers.push(ir::Register { name: "I.register".into(), size: 4, width: 32, ..Default::default() });
     program.value_sets.push(ir::ValueSet {
         name: "P.set".into(),
         size: 2,
