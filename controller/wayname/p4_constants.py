@@ -73,6 +73,7 @@ class Punt(IntEnum):
     HIP_VERIFY = 26  # one from or for a host that speaks itself, to be looked at
     HIP_SEEN = 27  # a copy of one from or for a host that speaks itself
     SEGMENT_HMAC = 28  # a segment list with an HMAC that is not verified yet
+    VRRP = 29  # a copy of what another router of a virtual router advertises (RFC 9568)
     SOURCE_UNKNOWN = 40  # a copy of what a host sends from an address that is bound to nobody
     SOURCE_ELSEWHERE = 41  # a copy of what it sends, advertises or asks of one bound to another
     PROTOCOL = 48  # a message of such a protocol

@@ -71,7 +71,8 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.decided) {
             bool router = hdr.ethernet.source == meta.interface.mac;
-            if (hdr.ethernet.source[40:40] == 1 || (router && !meta.linux.sent)) {
+            // Who takes over a virtual router has its MAC (RFC 9568, section 7.3): the other one has to hear of it.
+            if (hdr.ethernet.source[40:40] == 1 || (router && !meta.linux.sent && !IS_VRRP(hdr))) {
                 DROP(DROP_SOURCE_MAC);
             } else if (!router) {
                 learned_macs.apply();

@@ -165,6 +165,7 @@ const punt_reason_t PUNT_HIP                     = 25;  // a HIP message for a h
 const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a host that speaks itself, to be looked at
 const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or for a host that speaks itself
 const punt_reason_t PUNT_SEGMENT_HMAC            = 28;  // a segment list with an HMAC that is not verified yet
+const punt_reason_t PUNT_VRRP                    = 29;  // a copy of what another router of a virtual router advertises (RFC 9568)
 const punt_reason_t PUNT_SOURCE_UNKNOWN          = 40;  // a copy of what a host sends from an address that is bound to nobody
 const punt_reason_t PUNT_SOURCE_ELSEWHERE        = 41;  // a copy of what it sends, advertises or asks of one bound to another
 // 48 to 63 are the controller's to give to protocols that P4 does not know, as reasons and as classes (protocol_punts).

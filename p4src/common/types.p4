@@ -58,6 +58,7 @@ const bit<8> NEXT_AUTHENTICATION = 51;
 const bit<8> NEXT_ICMPV6         = 58;
 const bit<8> NEXT_NONE           = 59;
 const bit<8> NEXT_DESTINATION    = 60;
+const bit<8> NEXT_VRRP           = 112;
 const bit<8> NEXT_SCTP           = 132;
 const bit<8> NEXT_MOBILITY       = 135;
 const bit<8> NEXT_UDP_LITE       = 136;
@@ -132,6 +133,11 @@ const bit<16> PORT_DHCPV6_SERVER      = 547;
 const bit<16> PORT_DHCPV6_CLIENT      = 546;
 
 const bit<16> PORT_BGP = 179;
+
+// All virtual routers of a link; no router may have passed on what says so (RFC 9568, section 5.1.2).
+const ipv6_address_t VRRP_ROUTERS = 128w0xFF02_0000_0000_0000_0000_0000_0000_0012;
+const bit<8> HOP_LIMIT_VRRP       = 255;
+#define IS_VRRP(hdr) (hdr.ipv6.isValid() && hdr.ipv6.next_header == NEXT_VRRP && hdr.ipv6.destination == VRRP_ROUTERS)
 
 // Neighbour and router discovery, and multicast listener discovery (RFC 4861, RFC 9777).
 #define IS_DISCOVERY(type) ((type >= 130 && type <= ICMPV6_REDIRECT) || type == 143)

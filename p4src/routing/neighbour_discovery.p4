@@ -1,4 +1,4 @@
-// Neighbour and router discovery (RFC 4861), and DHCPv6 (RFC 8415): who gets a message, the router, the bridge or both.
+// Neighbour and router discovery (RFC 4861), DHCPv6 (RFC 8415) and VRRP (RFC 9568): who gets a message, the router, the bridge or both.
 //
 //   message                      to a group              to the router's MAC     to another MAC
 //   neighbour solicitation       router if for an address of its own, else bridge (any destination)
@@ -7,6 +7,7 @@
 //   router advertisement         both                    router                  bridge
 //   redirect                     bridge                  dropped as not routed   bridge
 //   DHCPv6, to all servers       both                    router                  bridge
+//   VRRP                         both
 //
 // "Router" is the controller. Where a VLAN has no router interface, all go to the bridge. Where the router's interface is one of
 // Linux too, Linux gets what goes to the router's MAC, the controller a copy; and Linux answers solicitations for the router's
@@ -76,6 +77,8 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
                    && hdr.ipv6.destination == DHCPV6_SERVERS) {
             // Ports are known of whole packets only, so never of a fragment.
             for_router = PUNT_DHCPV6;
+        } else if (!meta.decided && meta.interface.address != 0 && IS_VRRP(hdr) && hdr.ipv6.hop_limit == HOP_LIMIT_VRRP) {
+            for_router = PUNT_VRRP;
         }
 
         // To the router alone, or to it and all who listen.

@@ -153,6 +153,21 @@ def discovery() -> Case:
         case.send(1, packet)
         flooded(packet)
 
+    case.say(
+        "What another router of a virtual router says: the controller has it too, also where this one has its MAC now."
+    )
+    said = IPv6(src="fe80::2", dst="ff02::12", hlim=255, nh=112) / Raw(
+        bytes.fromhex("3101640100140000" + "fe80" + "00" * 13 + "01")
+    )
+    for mac in ("00:00:5e:00:02:01", ROUTER[1]):
+        advertisement = Ether(src=mac, dst="33:33:00:00:00:12") / said
+        case.punts_whole(1, advertisement, "PUNT_VRRP", 1)
+        flooded(advertisement)
+    said.hlim = 254
+    passed_on = Ether(src=HOST[1], dst="33:33:00:00:00:12") / said
+    case.send(1, passed_on)
+    flooded(passed_on)
+
     case.say("Not from this link, or not as RFC 4861 says.")
     for wrong in (
         ICMPv6ND_RS(),
