@@ -44,6 +44,7 @@ from wayname.wire.segments import SegmentHeader
 from wayname.wire.shim6.messages import I1, R1, Error, I2bis, Keepalive, R1bis, UpdateAcknowledgement, encode
 from wayname.wire.shim6.options import ResponderValidator
 from wayname.wire.udp import Datagram
+from wayname.wire.vrrp import VRRP, VrrpAdvertisement
 
 MAC, OTHER_MAC = Mac.parse("02:00:00:00:00:11"), Mac.parse("02:00:00:00:00:22")
 HERE, THERE = IPv6Address("2001:db8:1::a"), IPv6Address("2001:db8:3::b")
@@ -261,6 +262,13 @@ def answers() -> tuple[bytes, ...]:
     return tuple(wire)
 
 
+def vrrp_packets() -> tuple[Packet, ...]:
+    """Return what edges of a site say of a router with one address and with two, and of one that is let go."""
+    addresses = (IPv6Address("fe80::1"), IPv6Address("2001:db8:1::1"))
+    said = [(100, addresses[:1]), (200, addresses), (0, addresses)]
+    return tuple(VrrpAdvertisement(7, each, 20, own).packet(IPv6Address("fe80::5")) for each, own in said)
+
+
 def sealed_packet(octets: bytes) -> bytes:
     """Return an IPv6 packet with lengths and checksums that are right, as far as it can be told what they are."""
     if len(octets) < ipv6.HEADER_BYTES:
@@ -301,7 +309,7 @@ def _right(number: int, data: bytes, packet: Packet) -> bytes:
         return with_checksum(with_length(data), packet.source, packet.destination)
     if number == SHIM6 and len(data) >= 8 and not data[2] & 0x80:
         return sealed(data[: len(data) // 8 * 8])
-    at = {ICMPV6: 2, UDP: 6}.get(number)
+    at = {ICMPV6: 2, UDP: 6, VRRP: 6}.get(number)
     if at is None or len(data) < at + 2:
         return data
     if number == UDP:

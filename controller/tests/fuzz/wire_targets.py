@@ -16,6 +16,7 @@ from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
 from wayname.wire.segments import ProvenSegments, SegmentHeader
 from wayname.wire.source_routes import SourceRouteHeader
+from wayname.wire.vrrp import VrrpAdvertisement
 
 
 def read_packet(octets: bytes) -> object:
@@ -95,6 +96,13 @@ WIRE_TARGETS: tuple[Target, ...] = (
         ("wayname.wire.udp.Datagram.decode",),
         carrying(UDP),
         of_packet(udp.Datagram.decode),
+        sealed_packet,
+    ),
+    Target(
+        "VRRP",
+        ("wayname.wire.vrrp.VrrpAdvertisement.decode",),
+        octets_of(genuine.vrrp_packets),
+        of_packet(VrrpAdvertisement.decode),
         sealed_packet,
     ),
     Target(

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from typing import Generic, TypeVar
 
 from wayname.edge.boundary import DirectExport, FlowAdmitted, Input, LearnedMac, PacketIn, PairActive
-from wayname.p4_constants import CPU_PORT, PuntClass
+from wayname.p4_constants import CPU_PORT, Punt, PuntClass
 from wayname.pipeline.punts import DIGEST
 
 Origin = TypeVar("Origin")
@@ -23,7 +23,7 @@ MOST_OF_PORT = 1024
 URGENT_A_TURN = 256
 NEWCOMERS_A_TURN = 16
 
-_URGENT = frozenset((PuntClass.PROBE, PuntClass.NEIGHBOUR, PuntClass.SESSION))
+_URGENT = frozenset((PuntClass.PROBE, PuntClass.NEIGHBOUR, PuntClass.SESSION, Punt.VRRP))
 
 
 class InputQueue(Generic[Origin]):

@@ -26,6 +26,7 @@ from wayname.edge.boundary import (
     Json,
     KernelChanges,
     LearnedMac,
+    LetGo,
     ModifierFound,
     OpenCapture,
     Output,
@@ -40,6 +41,7 @@ from wayname.edge.boundary import (
     SubmitPacket,
     SwitchDown,
     SwitchUp,
+    VrrpRole,
     WriteFailed,
 )
 from wayname.edge.captures import Captures
@@ -69,6 +71,7 @@ from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.simple_security import SimpleSecurityManager
 from wayname.edge.tracking.manager import ProviderTracking
+from wayname.edge.vrrp import Vrrp
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.entries import has_secrets
@@ -94,7 +97,7 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6, UDP
 from wayname.wire.mac import Mac
 
-_TimedLate = Liveness | ProviderTracking | Fdb | Bindings | Neighbours | SessionManager
+_TimedLate = Vrrp | Liveness | ProviderTracking | Fdb | Bindings | Neighbours | SessionManager
 _Timed = _TimedLate | ProviderPrefixes | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
 _Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
@@ -118,6 +121,7 @@ class Edge:
         keys: Mapping[str, object] | None = None,
         protocols: Sequence[Protocol] = PROTOCOLS,
         before: Edge | None = None,
+        role: VrrpRole = VrrpRole.ACTIVE,
     ) -> None:
         """Make an edge; `before` has another configuration: it goes on with what that knows of providers and began."""
         self.config = config
@@ -128,6 +132,7 @@ class Edge:
         # Packets that the switch passed on and that no message could be read of, by reason.
         self.undecodable: Counter[int] = Counter()
         links = self._links = Links(config, outputs)
+        self.vrrp = Vrrp(config, role, links, outputs)
         want_ports(config, outputs.desired)
         want_linux(config, outputs.desired)
         spoken = [protocol for protocol in protocols if protocol.is_configured(config)]
@@ -282,6 +287,8 @@ class Edge:
                 self.fdb.learned(input, now)
             case FlowEvent() if not input.nonce:
                 self.translation.switch_event(input, now)
+            case LetGo():
+                self.vrrp.let_go(now)
             case SetNptv6(rules):
                 self.translation.change(rules, now)
             case SetPinhole(pinhole, opened):
@@ -344,7 +351,15 @@ class Edge:
             if at is not None and at <= now and self.faults.may_run(name, now):
                 with self.faults.contained_timer(name, now):
                     match manager:
-                        case Liveness() | ProviderTracking() | Fdb() | Bindings() | Neighbours() | SessionManager():
+                        case (
+                            Vrrp()
+                            | Liveness()
+                            | ProviderTracking()
+                            | Fdb()
+                            | Bindings()
+                            | Neighbours()
+                            | SessionManager()
+                        ):
                             manager.handle_timer(now, late)
                         case _:
                             manager.handle_timer(now)
@@ -373,11 +388,15 @@ class Edge:
         self._outputs.connected = True
         if not up.resumed:
             self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+        self._start(up, now)
+
+    def _start(self, up: SwitchUp, now: float) -> None:
         self.neighbours.start(now)
         self.liveness.start(now)
         self.tracking.start(now)
         self.provider_prefixes.start(now, up.epoch, up.resumed)
         self.routers.start(now)
+        self.vrrp.start(now)
         self.encapsulation.start(now)
         if self.identities:
             self.identities.start(now)
@@ -400,6 +419,7 @@ class Edge:
         self.tracking.stop()
         self.provider_prefixes.stop()
         self.routers.stop()
+        self.vrrp.stop()
         self.encapsulation.stop()
         self.figures.stop()
         if self.identities:
@@ -447,6 +467,7 @@ class Edge:
     def _managers_with_timers(self) -> tuple[tuple[str, _Timed], ...]:
         """Return them in the order in which they are called, and how faults of their timers are counted."""
         managers: tuple[_Timed | None, ...] = (
+            self.vrrp,
             self.liveness,
             self.tracking,
             self.fdb,
@@ -480,23 +501,28 @@ class Edge:
             if packet.reason == Punt.SESSION_HELD and self.identities:
                 # The copy is as the host sent it, before its identity took the place of its address.
                 arrival = replace(arrival, packet=self.identities.as_known(arrival.packet))
-            if packet.reason in _DISCOVERY:
-                self._discovery(arrival, now)
-            elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
-                self._neighbour_unknown(arrival, now)
-            elif packet.reason == Punt.LOCAL:
-                self._local(arrival, now)
-            elif packet.reason == Punt.DHCPV6 and self.identities:
-                self.identities.datagram(arrival, now)
-            elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
-                self.encapsulation.traces.punted(arrival, now)
-            elif packet.reason == Punt.SEGMENT_HMAC:
-                self.encapsulation.proofs.packet(arrival, now)
-            elif not self._is_taken(packet.reason, arrival, now) and packet.reason in self._passed_on:
-                self._links.submit(packet)
+            self._take(packet, arrival, now)
         except DecodeError:
             # Anybody can send such packets: they are counted, and no event.
             self.undecodable[packet.reason] += 1
+
+    def _take(self, packet: PacketIn, arrival: ReceivedPacket, now: float) -> None:
+        if packet.reason in _DISCOVERY:
+            self._discovery(arrival, now)
+        elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
+            self._neighbour_unknown(arrival, now)
+        elif packet.reason == Punt.LOCAL:
+            self._local(arrival, now)
+        elif packet.reason == Punt.VRRP:
+            self.vrrp.heard(arrival, now)
+        elif packet.reason == Punt.DHCPV6 and self.identities:
+            self.identities.datagram(arrival, now)
+        elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
+            self.encapsulation.traces.punted(arrival, now)
+        elif packet.reason == Punt.SEGMENT_HMAC:
+            self.encapsulation.proofs.packet(arrival, now)
+        elif not self._is_taken(packet.reason, arrival, now) and packet.reason in self._passed_on:
+            self._links.submit(packet)
 
     def _claimed(self, arrival: ReceivedPacket, now: float) -> None:
         """What the switch dropped may have claimed an address of the router."""

@@ -56,6 +56,9 @@ class Linux(Table):
 
 def check_linux(linux: Linux, site: Site) -> Iterator[Mistake]:
     """Yield what is wrong with ports that are TAP devices."""
+    if site.config.vrrp is not None:
+        mend = "leave one of them out; keepalived moves addresses between edges that are Linux's"
+        yield Mistake((), "there is [vrrp] too", mend)
     for index, each in enumerate(linux.interfaces):
         where = ("interface", index, "port")
         port = site.config.port(each.port)

@@ -44,6 +44,7 @@ from wayname.config.simple_security import (
 )
 from wayname.config.tables import ConfigError, Mistake, Site, by, not_known, raise_all, read, reported, twice
 from wayname.config.toml_text import TomlError, parse_toml
+from wayname.config.vrrp import Vrrp, check_vrrp
 from wayname.private_files import read_private
 
 Protocols = Sequence[ProtocolSection[Any]]
@@ -173,6 +174,12 @@ def _interfaces(interfaces: tuple[Interface, ...], site: Site) -> Iterator[Mista
         if each.vlan not in site.config.vlans:
             wrong = f"no port is in VLAN {each.vlan}"
             yield Mistake((index, "vlan"), wrong, "add it to a [[port]]'s vlan or tagged")
+        if (each.virtual_router_id is None) != (site.config.vrrp is None):
+            wrong = (
+                "has no virtual_router_id" if site.config.vrrp else "has a virtual_router_id, and there is no [vrrp]"
+            )
+            mend = "write [vrrp], and a virtual_router_id for every interface: the other edge takes over all at once"
+            yield Mistake((index,), wrong, mend)
         if any(other.vlan == each.vlan for other in interfaces[:index]):
             yield Mistake((index, "vlan"), f"VLAN {each.vlan} has two interfaces", "put all addresses into one")
         for number, own in enumerate(each.addresses):
@@ -207,6 +214,7 @@ FIRST = (
     Section("controller", "controller", ControllerConfig, refers=False, always=True),
     Section("api", "api", ApiConfig, check_api, refers=False, always=True),
     Section("fleet", "fleet", Fleet, check_fleet, refers=False),
+    Section("vrrp", "vrrp", Vrrp, check_vrrp, refers=False),
     Section("timing", "timing", Timing, refers=False),
     Section("limits", "limits", Limits, refers=False),
     Section("port", "ports", tuple[Port, ...], _ports, refers=False),
@@ -227,7 +235,7 @@ LAST = (
 )
 
 # What is beside the edge, which a reload does not start anew.
-RESTARTED_FOR = frozenset(("switch", "controller", "fleet", "linux", "api.socket", "api.listen"))
+RESTARTED_FOR = frozenset(("switch", "controller", "fleet", "vrrp", "linux", "api.socket", "api.listen"))
 
 
 def changed_keys(old: Config, new: Config) -> list[str]:

@@ -48,8 +48,10 @@ from wayname.config.schedules import Schedule
 from wayname.config.simple_security import Pinhole, SimpleSecurity
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
 from wayname.config.tls import Tls
+from wayname.config.vrrp import MOST_VIRTUAL_ROUTER, Vrrp
 from wayname.wire.domains import is_domain
 from wayname.wire.mac import Mac
+from wayname.wire.vrrp import virtual_mac
 
 MOST_PORT = 509  # 510 is the controller's, 511 drops
 # As the tables hold, and so no limit.
@@ -239,6 +241,8 @@ class Interface(Table):
 
     vlan: Vlan
     name: Name = Field(default_factory=lambda interface: f"vlan{interface['vlan']}")
+    # The number of the virtual router that it is of (RFC 9568), on that link.
+    virtual_router_id: Annotated[int, between(1, MOST_VIRTUAL_ROUTER)] | None = None
     mac: Station
     addresses: tuple[InterfaceAddress, ...] = ()
     advertise: bool = False
@@ -264,13 +268,18 @@ class Interface(Table):
         return tuple(address for address in self.addresses if not address.ip.is_link_local)
 
     @property
+    def own_addresses(self) -> tuple[IPv6Interface, ...]:
+        """Those of them that it answers for."""
+        return self.global_addresses
+
+    @property
     def error_address(self) -> IPv6Address:
         """The address that its ICMPv6 errors come from."""
         return next((address.ip for address in self.global_addresses), self.link_local)
 
     def owns(self, address: IPv6Address) -> bool:
         """Whether an address is its own."""
-        return address == self.link_local or any(own.ip == address for own in self.addresses)
+        return address == self.link_local or any(own.ip == address for own in self.own_addresses)
 
     def is_on_link(self, address: IPv6Address) -> bool:
         """Whether an address is, or could be, a neighbour's."""
@@ -279,14 +288,19 @@ class Interface(Table):
     @model_validator(mode="before")
     @classmethod
     def _derive_mac(cls, values: Any, info: ValidationInfo) -> Any:
-        """A locally administered MAC: 02, the device (24 bits), the VLAN (16 bits)."""
+        """The MAC of its virtual router, or one of the switch's own."""
         if isinstance(values, dict) and "mac" not in values and type(values.get("vlan")) is int:
-            device_id = site_of(info).config.switch.device_id
-            return {**values, "mac": Mac(0x02 << 40 | (device_id & 0xFFFFFF) << 16 | values["vlan"] & 0xFFFF)}
+            router = values.get("virtual_router_id")
+            if type(router) is int and 0 < router <= MOST_VIRTUAL_ROUTER:
+                return {**values, "mac": virtual_mac(router)}
+            return {**values, "mac": device_mac(site_of(info).config.switch.device_id, values["vlan"])}
         return values
 
     @model_validator(mode="after")
     def _check(self, info: ValidationInfo) -> Self:
+        if self.virtual_router_id is not None and self.mac != virtual_mac(self.virtual_router_id):
+            wrong = f"is not that of virtual router {self.virtual_router_id}"
+            raise mistake(wrong, f"leave it out, and it is {virtual_mac(self.virtual_router_id)}", "mac")
         for index, address in enumerate(self.addresses):
             others = self.addresses[:index]
             if address.ip.is_link_local and any(other.ip.is_link_local for other in others):
@@ -302,6 +316,11 @@ class Interface(Table):
         ):
             raise mistake("there is no /64 to advertise", "give the interface an address with /64", "advertise")
         return self
+
+
+def device_mac(device_id: int, vlan: int) -> Mac:
+    """Return a locally administered MAC: 02, the device (24 bits), the VLAN (16 bits)."""
+    return Mac(0x02 << 40 | (device_id & 0xFFFFFF) << 16 | vlan & 0xFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +398,7 @@ class Config:
     controller: ControllerConfig = field(default_factory=ControllerConfig)
     api: ApiConfig = field(default_factory=ApiConfig)
     fleet: Fleet | None = None
+    vrrp: Vrrp | None = None
     timing: Timing = field(default_factory=Timing)
     limits: Limits = field(default_factory=Limits)
     ports: tuple[Port, ...] = ()

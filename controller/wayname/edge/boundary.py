@@ -313,6 +313,11 @@ class DrainProvider:
 
 
 @dataclass(frozen=True, slots=True)
+class LetGo:
+    """A command: have the other edge of the site be its router, if that is there."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetPolicy:
     """A command: have sessions of a schedule share their packets out this way from now on."""
 
@@ -346,7 +351,15 @@ OfSessions = (
     ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | ImportPathEstimates
 )
 Command = (
-    OfSessions | SetNptv6 | SetPinhole | OpenCapture | CloseCapture | SubmitPacket | SetEncapsulation | DrainProvider
+    OfSessions
+    | SetNptv6
+    | SetPinhole
+    | OpenCapture
+    | CloseCapture
+    | SubmitPacket
+    | SetEncapsulation
+    | DrainProvider
+    | LetGo
 )
 Digest = LearnedMac | DirectExport | SessionEvent | PairActive | FlowEvent | FlowAdmitted | PathEvent
 Input = (
@@ -437,6 +450,30 @@ class LearnedFromProviders:
     learned: Mapping[str, Learned]
 
 
+class VrrpRole(StrEnum):
+    """Whether an edge is the router of its site, or another one is (RFC 9568)."""
+
+    ACTIVE = "active"
+    BACKUP = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class VrrpRoleWanted:
+    """Another edge of this role is to go on in the place of this one; `why` is for people."""
+
+    role: VrrpRole
+    why: str
+
+
 Output = (
-    Write | PacketOut | Event | Captured | Persist | FindModifier | DnsQuery | CancelDnsQuery | LearnedFromProviders
+    Write
+    | PacketOut
+    | Event
+    | Captured
+    | Persist
+    | FindModifier
+    | DnsQuery
+    | CancelDnsQuery
+    | LearnedFromProviders
+    | VrrpRoleWanted
 )

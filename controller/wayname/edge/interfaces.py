@@ -48,6 +48,6 @@ def answered_addresses(interface: Interface) -> list[IPv6Address]:
     Beside those that are given: the routers' anycast address of each prefix (RFC 4291, section 2.6.1), unless the
     prefix is so long that it is one of the link's two ends (RFC 6164).
     """
-    anycast = (own.network.network_address for own in interface.global_addresses if own.network.prefixlen < 127)
-    given = (own.ip for own in interface.global_addresses)
+    anycast = (own.network.network_address for own in interface.own_addresses if own.network.prefixlen < 127)
+    given = (own.ip for own in interface.own_addresses)
     return list(dict.fromkeys((interface.link_local, *given, *anycast)))

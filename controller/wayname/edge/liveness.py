@@ -110,6 +110,9 @@ class Liveness:
                 hop = by_number.get(entity.action.args["nexthop"])
                 if hop is not None and hop.vlan == entity["vlan"]:
                     self._set_mark(hop, entity["mark"].to_bytes(MARK_OCTETS))
+        if self._config.vrrp is not None:
+            # A backup has entries before it has asked for any neighbour; what it knows goes on from edge to edge.
+            return
         there = {entity["nexthop"] for entity in tables if entity.table_id == "nexthops"}
         resolved = {(entity["vlan"], entity["address"]) for entity in tables if entity.table_id == "neighbours"}
         for hop, watched in self._watched.items():
@@ -117,6 +120,15 @@ class Liveness:
             if watched.health is NextHopHealth.UNKNOWN and self._routes.number(hop) in there and not known:
                 watched.health = NextHopHealth.DOWN
                 self._routes.set_down(hop, True)
+
+    def go_on(self, before: Liveness) -> None:
+        """Begin with what was known of next hops by an edge on the same switch."""
+        for hop, was in before._watched.items():
+            watched = self._watched.get(hop)
+            if watched is not None:
+                watched.health, watched.mac, watched.port = was.health, was.mac, was.port
+                if was.health is NextHopHealth.DOWN:
+                    self._routes.set_down(hop, True)
 
     def _set_mark(self, hop: LinkAddress, mark: bytes) -> None:
         self._outputs.desired.remove(self._own_probe(hop))
@@ -209,7 +221,7 @@ class Liveness:
         neighbour = self._neighbours.get(hop)
         if neighbour is not None:
             watched.mac, watched.port = neighbour.mac, neighbour.port
-        own = next((address.ip for address in interface.global_addresses), None)
+        own = next((address.ip for address in interface.own_addresses), None)
         if own is not None and watched.mac is not None and watched.port is not None:
             # identifier: the next hop's number, sequence number: the misses before it, then what only we and it know
             body = self._routes.number(hop).to_bytes(2) + watched.misses.to_bytes(4)[2:] + self._marks[hop]

@@ -16,6 +16,7 @@ from wayname.edge.boundary import (
     PacketOut,
     Persist,
     Severity,
+    VrrpRoleWanted,
     Write,
 )
 from wayname.edge.desired_state import DesiredState
@@ -59,6 +60,10 @@ class Outputs:
     def learned(self, learned: LearnedFromProviders) -> None:
         """Have the configuration read with what providers say."""
         self._queue.append(learned)
+
+    def want_role(self, wanted: VrrpRoleWanted) -> None:
+        """Have an edge of another role go on in the place of this one."""
+        self._queue.append(wanted)
 
     def event(
         self,

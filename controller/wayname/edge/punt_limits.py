@@ -31,6 +31,8 @@ HELD = 1000
 HELD_OF_SESSION = 200
 # Each is answered by a packet to who put the trace on, and that may be a fraction of the traffic only (RFC 9322, 4.2).
 LOOPBACK = 100
+# Of other routers of a virtual router: some times as many as the shortest interval makes.
+VRRP = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tup
         Punt.TRACE: PuntRates(limits.punts, limits.punts),
         Punt.LOOPBACK: PuntRates(LOOPBACK, LOOPBACK),
     }
+    if config.vrrp:
+        known[Punt.VRRP] = PuntRates(VRRP, VRRP)
     yield from known.items()
     for reason in sorted(reasons):
         # A session's copies have a class of their own always.

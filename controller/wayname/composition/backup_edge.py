@@ -1,0 +1,66 @@
+"""An edge while the other edge of its site is the router: it keeps its tables, and does nothing for hosts."""
+
+from __future__ import annotations
+
+from finsy import P4TableEntry
+
+from wayname.composition.edge import Edge
+from wayname.config.model import LinkAddress
+from wayname.edge.boundary import (
+    CloseCapture,
+    IdleEntry,
+    Input,
+    LearnedMac,
+    OpenCapture,
+    PacketIn,
+    SwitchUp,
+    WriteFailed,
+)
+from wayname.edge.links import ReceivedPacket
+from wayname.p4_constants import Punt
+from wayname.wire import discovery
+from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
+
+_HEARD = (LearnedMac, IdleEntry, OpenCapture, CloseCapture, WriteFailed)
+_TIMED = frozenset(("Vrrp", "Liveness", "Fdb", "Bindings", "Neighbours"))
+
+
+class BackupEdge(Edge):
+    """Has what sessions need on its switch as the active edge wrote it down, and knows the neighbours of its ports."""
+
+    def _start(self, up: SwitchUp, now: float) -> None:
+        self.neighbours.start(now)
+        self.liveness.start(now)
+        self.vrrp.start(now)
+        # So that packets for hosts with sessions wait for nobody when this edge takes over.
+        for host in self._hosts_in_sessions():
+            link = next((each.vlan for each in self.config.interfaces if each.is_on_link(host)), None)
+            if link is not None:
+                self.neighbours.seek(LinkAddress(link, host), now)
+
+    def _receive(self, input: Input, now: float) -> None:
+        is_of_session = isinstance(input, IdleEntry) and _table(input.entry) in ("identities", "verified_segments")
+        if isinstance(input, _HEARD) and not is_of_session:
+            super()._receive(input, now)
+
+    def _providers_changed(self, now: float) -> None:
+        """Sessions stay as the active edge wrote them down."""
+
+    def _managers_with_timers(self) -> tuple[tuple[str, object], ...]:  # type: ignore[override]
+        return tuple(each for each in super()._managers_with_timers() if each[0] in _TIMED)
+
+    def _take(self, packet: PacketIn, arrival: ReceivedPacket, now: float) -> None:
+        if packet.reason == Punt.VRRP:
+            self.vrrp.heard(arrival, now)
+        elif packet.reason in (Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT):
+            match discovery.decode(arrival.packet):
+                case NeighbourSolicitation() as asked:
+                    self.neighbours.asked(arrival, asked.source_mac, now)
+                    self.routers.solicited(arrival, asked, is_ours=False)
+                case NeighbourAdvertisement() as said:
+                    self.neighbours.advertised(arrival, said, now)
+                    self.liveness.advertised(arrival, said, now)
+
+
+def _table(entry: P4TableEntry) -> str:
+    return entry.table_id
