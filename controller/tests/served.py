@@ -16,6 +16,7 @@ from rig import Rig
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayname.adapter.events import EventRing
+from wayname.adapter.virtual_router import VirtualRouter
 from wayname.api.access import PEER
 from wayname.api.app import ApiServices, make_app
 from wayname.api.audit import Audit
@@ -65,6 +66,7 @@ class Served:
         self.changes = Changes(self.config)
         self.connected = self.reconciled = True
         self.fleet: FleetMember | None = None
+        self.virtual_router: VirtualRouter | None = None
         self.sessions = 1
         self.lost: Counter[tuple[int, int]] = Counter()
 

@@ -14,6 +14,7 @@ from finsy.proto import p4r
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayname.adapter.events import EventRing
+from wayname.adapter.virtual_router import VirtualRouter
 from wayname.api.access import PEER
 from wayname.api.app import ApiServices, make_app
 from wayname.api.audit import Audit
@@ -42,6 +43,7 @@ class OfLab:
         self.connected, self.sessions, self.writes, self.failed_writes = True, 1, 0, 0
         self.lost: dict[tuple[int, int], int] = {}
         self.fleet: FleetMember | None = None
+        self.virtual_router: VirtualRouter | None = None
         self._lab, self._router = lab, router
 
     @property

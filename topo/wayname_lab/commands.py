@@ -1,7 +1,7 @@
 """How the programs of a router are started."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wayname.p4_constants import CPU_PORT
@@ -38,6 +38,11 @@ def name_server_arguments(plan: Plan, port: int, key_file: Path) -> list[str]:
     arguments = [python(), "-m", "wayname_lab.dns_server", "--zone", ZONE, "--port", str(port)]
     arguments += ["--key-name", KEY_NAME, "--key-file", str(key_file)]
     return [*arguments, *(word for record in first_records(plan) for word in ("--record", record))]
+
+
+def lan_arguments(lans: Sequence[Sequence[Path]]) -> list[str]:
+    """Return how LANs between wires are started."""
+    return [python(), "-m", "wayname_lab.lan", *(",".join(map(str, each)) for each in lans)]
 
 
 def controller(config: Path) -> list[str]:

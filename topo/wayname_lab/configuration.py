@@ -53,7 +53,13 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         "controller": {"log_format": "json"},
         "port": [{"number": port.number, "name": port.peer, "vlan": port.vlan} for port in router.ports],
         "interface": [
-            {"vlan": each.vlan, "name": each.name, "addresses": texts(each.addresses), "advertise": each.advertise}
+            _given(
+                vlan=each.vlan,
+                name=each.name,
+                addresses=texts(each.addresses),
+                advertise=each.advertise,
+                virtual_router_id=each.virtual_router_id,
+            )
             for each in router.interfaces
         ],
         "route": [

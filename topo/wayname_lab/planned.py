@@ -29,6 +29,7 @@ class PlannedInterface:
     name: str
     addresses: tuple[IPv6Interface, ...]
     advertise: bool
+    virtual_router_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

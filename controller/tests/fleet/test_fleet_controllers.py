@@ -169,6 +169,11 @@ async def test_a_leader_is_killed_and_no_packet_is_lost(
         again = fleet.start("first")
         await until(lambda: "fleet.standby" in again.kinds(), "the first as standby")
         assert before <= max(ids)
+        # Drained, the second lets the first lead; who waits has nothing to let go.
+        assert await asyncio.to_thread(drained, tmp_path, "first") == 409
+        assert await asyncio.to_thread(drained, tmp_path, "second") == 200
+        await until(lambda: "fleet.leads" in again.kinds(), "the first as leader")
+        assert max(each.election_id for each in record.writes if each.accepted) >= max(ids)
 
 
 async def reloaded(running: Up) -> None:
@@ -177,6 +182,13 @@ async def reloaded(running: Up) -> None:
         seen = len(running.kinds())
         running.process.send_signal(signal.SIGHUP)
         await until(partial(answered, running, seen), "what came of its file")
+
+
+def drained(folder: Path, name: str) -> int:
+    """Have a controller let another one lead; return the API's status."""
+    transport = httpx.HTTPTransport(uds=str(folder / f"{name}.api"))
+    with httpx.Client(transport=transport, base_url="http://controller", timeout=PATIENCE) as client:
+        return client.post("/v1/fleet/drain").status_code
 
 
 def answered(running: Up, seen: int) -> bool:

@@ -55,6 +55,34 @@ async def test_a_successor_reads_what_the_leader_wrote_and_etcd_does_not(one_etc
         assert successor.read() == many
 
 
+async def test_a_backup_follows_what_the_leader_writes(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "followed") as (etcd, keys, term):
+        written, backup = state(etcd, keys, OLD), state(etcd, keys, OLD)
+        written.put(Persist("a", 1), Persist("b", 1))
+        await written.settle(term)
+        await backup.load()
+        # What it wants to write itself, and may not yet, is not covered by what comes.
+        backup.put(Persist("b", 9))
+        written.put(Persist("a", None), Persist("b", 2), Persist("c", 3))
+        await written.settle(term)
+        async with asyncio.timeout(60):
+            async for _ in backup.follow(lambda: True):
+                if "c" in backup.read():
+                    break
+        assert backup.read() == {"b": 9, "c": 3}
+        await backup.load(keep_unwritten=True)
+        assert backup.read() == {"b": 9, "c": 3} and backup.unwritten == 1
+        backup.forget_unwritten()
+        await backup.load()
+        assert backup.read() == written.read() == {"b": 2, "c": 3}
+        # Who leads hears of its own writes, and does not go by them.
+        written.put(Persist("d", 4))
+        await written.settle(term)
+        async with asyncio.timeout(60):
+            assert [None async for _ in backup.follow(lambda: False)] == []
+        assert "d" not in backup.read()
+
+
 async def test_who_leads_no_more_writes_nothing(one_etcd: EtcdCluster) -> None:
     async with leading(one_etcd, "fenced") as (etcd, keys, term):
         before = state(etcd, keys, OLD)

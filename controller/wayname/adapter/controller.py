@@ -24,8 +24,11 @@ from wayname.adapter.link_poll import LinkPoll
 from wayname.adapter.memory import Memory
 from wayname.adapter.modifier_searches import ModifierSearches
 from wayname.adapter.shown_carriers import follow_carriers
+from wayname.adapter.virtual_router import VirtualRouter
+from wayname.composition.backup_edge import BackupEdge
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
+from wayname.config.backup import as_backup
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.load import RESTARTED_FOR, changed_keys
 from wayname.config.model import Config
@@ -41,6 +44,7 @@ from wayname.edge.boundary import (
     FindModifier,
     KernelChanges,
     LearnedFromProviders,
+    LetGo,
     ModifierFound,
     OpenCapture,
     Output,
@@ -49,6 +53,8 @@ from wayname.edge.boundary import (
     Severity,
     SwitchDown,
     SwitchUp,
+    VrrpRole,
+    VrrpRoleWanted,
     Write,
 )
 from wayname.edge.provider_prefixes.manager import learned_before
@@ -99,7 +105,9 @@ class Controller:
     ) -> None:
         self.schema = load_program(config.switch)
         self._rng = rng or random.SystemRandom()
-        self.fleet = FleetMember(config.fleet, self.report, self._leadership_changed) if config.fleet else None
+        self.fleet = self._fleet_member(config)
+        # Where the site has another edge beside this one.
+        self.virtual_router = self._virtual_router(config)
         self._memory = Memory(config, self.fleet, self.report)
         config = self._as_learned(config)
         self.changes = Changes.load(config)
@@ -159,6 +167,9 @@ class Controller:
                 group.create_task(self._questions.run())
                 if self.fleet:
                     group.create_task(self.fleet.run())
+                if self.virtual_router:
+                    group.create_task(self.virtual_router.follow())
+                    group.create_task(self.virtual_router.run())
                 if self._kernel:
                     group.create_task(self._kernel.run())
                     group.create_task(self._poll_links(self._kernel))
@@ -167,6 +178,31 @@ class Controller:
             raise (lasting or errors).exceptions[0] from None
         finally:
             self._memory.close()
+
+    def _fleet_member(self, config: Config) -> FleetMember | None:
+        if config.fleet is None:
+            return None
+        return FleetMember(config.fleet, self.report, self._leadership_changed, stands=config.vrrp is None)
+
+    def _virtual_router(self, config: Config) -> VirtualRouter | None:
+        if config.fleet is None or config.vrrp is None or self.fleet is None:
+            return None
+        return VirtualRouter(config.fleet.edge, self.fleet, self, lambda: self.now)
+
+    async def rebuild(self) -> None:
+        """Have a new edge go on from what is written down."""
+        await self._until_reloaded()
+        await self._begin_reload(self._as_learned(self.config), self.changes, anew=True)
+
+    async def let_go(self) -> None:
+        """Have the edge tell the other edge of the site to take over."""
+        await self._put_and_tell(LetGo())
+
+    async def share_keys(self) -> None:
+        """Take private keys of the edge from etcd that are not here, and bring it those that it has not."""
+        fetch(self.config.key_files, self._memory.read())
+        # Those that were made just now, or were there before the fleet was.
+        await self._memory.write_down(list(to_keep(self.config.key_files, self._memory.read())))
 
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read entities, counters among them, from the switch."""
@@ -250,7 +286,10 @@ class Controller:
         remembered = self._memory.read()
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
-        return Edge(config, self.schema, self._rng, remembered, key, load_keys(config), before=before)
+        arguments = self.schema, self._rng, remembered, key, load_keys(config)
+        if self.virtual_router and self.virtual_router.role is VrrpRole.BACKUP:
+            return BackupEdge(as_backup(config), *arguments, before=before, role=VrrpRole.BACKUP)
+        return Edge(config, *arguments, before=before)
 
     async def _carry_out_reload(self, reload: _Reload) -> None:
         """Put a new edge in the place of the old one, all of whose writes are on the switch."""
@@ -267,6 +306,8 @@ class Controller:
             if not reload.done.done():
                 reload.done.set_exception(error)
             return
+        if self.virtual_router:
+            edge.liveness.go_on(self.edge.liveness)
         now = asyncio.get_running_loop().time()
         if self.edge.kernel:
             # Before the switch is looked at, as at the start.
@@ -317,7 +358,7 @@ class Controller:
                 if connection.is_primary:
                     wait, said = FIRST_WAIT, ""
                 async with asyncio.timeout(None) as self._session:
-                    if term is not self._current_term():
+                    if term is not self._current_term() and self.virtual_router is None:
                         raise NotLeadingError
                     await self._serve(connection)
             except NotLeadingError:
@@ -338,6 +379,10 @@ class Controller:
 
     async def _lead(self) -> Term | None:
         """Wait until this controller is the one that controls the switch; in a fleet, return its term."""
+        if self.virtual_router:
+            # Each edge of the site has a switch of its own, which nobody else controls.
+            await self.virtual_router.ready.wait()
+            return None
         if self.fleet is None:
             return None
         term = await self.fleet.leadership.elected()
@@ -346,10 +391,8 @@ class Controller:
             if term.is_anew:
                 await self.fleet.load(term)
                 fetch(self.config.key_files, self._memory.read())
-                await self._until_reloaded()
-                await self._begin_reload(self._as_learned(self.config), self.changes, anew=True)
-                # Those that were made just now, or were there before the fleet was.
-                await self._memory.write_down(list(to_keep(self.config.key_files, self._memory.read())))
+                await self.rebuild()
+                await self.share_keys()
         return term
 
     def _connection(self, term: Term | None) -> Connection:
@@ -368,13 +411,16 @@ class Controller:
     @property
     def may_write(self) -> bool:
         """Whether this controller may change what is on the switch."""
-        return self.fleet is None or self.fleet.leadership.may_write()
+        return self.fleet is None or self.virtual_router is not None or self.fleet.leadership.may_write()
 
     def _leads(self) -> bool:
-        return self.fleet is None or self._current_term() is not None
+        return self.fleet is None or self.virtual_router is not None or self._current_term() is not None
 
     def _leadership_changed(self) -> None:
         """A term has begun or ended, or changes go on."""
+        if self.virtual_router:
+            self.virtual_router.leadership_changed()
+            return
         if self._current_term() is not self._term and self._session is not None:
             self._lose_session(SwitchError(self.why_no_changes() or "this controller was elected anew"))
         self._inputs.wake()
@@ -411,7 +457,7 @@ class Controller:
             address = self.config.switch.address
             text = f"the switch at {address} listens to another controller; this one waits until that one stops"
             await self._inputs.put(SwitchDown(text), None)
-            if self.fleet:
+            if self.fleet and self.virtual_router is None:
                 await self.fleet.leadership.outbid(connection.highest_election_id)
             return
         if await connection.secure_pipeline(self._replace_pipeline):
@@ -439,6 +485,8 @@ class Controller:
                     self.sessions += isinstance(input, SwitchUp)
                     self._is_behind = False
                     self.reconciled = False
+                    if self.virtual_router and isinstance(input, SwitchDown):
+                        self.virtual_router.want(VrrpRoleWanted(VrrpRole.BACKUP, input.reason))
                 elif isinstance(input, OpenCapture):
                     self._captures[input.number] = input
                 elif isinstance(input, CloseCapture):
@@ -480,7 +528,11 @@ class Controller:
         if isinstance(output, Event):
             self._record(output)
             return
-        if self.fleet and self._term is None:
+        if isinstance(output, VrrpRoleWanted):
+            if self.virtual_router:
+                self.virtual_router.want(output)
+            return
+        if self.fleet and self.virtual_router is None and self._term is None:
             # Who has never led does nothing for the edge.
             return
         if isinstance(output, LearnedFromProviders):

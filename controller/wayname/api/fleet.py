@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE, READ
+from wayname.edge.boundary import VrrpRole
 from wayname.fleet.etcd import EtcdError
 from wayname.snapshot.running import Running
 
@@ -27,6 +28,9 @@ class FleetAnswer(BaseModel):
     controller: str = Field(description="name of this controller")
     leads: bool = Field(description="whether this controller leads the edge")
     election_id: str | None = Field(description="its P4Runtime election id, of 128 bits; null if another leads")
+    vrrp: VrrpRole | None = Field(
+        description="whether this edge is the router of its site or its backup; null where it has no other edge"
+    )
     unwritten: int = Field(description="values for a successor that etcd does not have yet")
     why: str = Field(description="why nothing can be changed here now; empty if it can")
 
@@ -41,8 +45,11 @@ def serve_fleet(app: FastAPI, running: Running) -> None:
 
     @app.post("/v1/fleet/drain", openapi_extra=OPERATE, responses=NOT_LEADING)
     async def drain() -> FleetAnswer:
-        """Have another controller lead; if none waits, this one does again after its lease."""
+        """Have another controller lead, or another edge be the site's router; if none waits, this one goes on."""
         before = _answer(running)
+        if running.virtual_router and before.vrrp is VrrpRole.ACTIVE:
+            await running.virtual_router.let_go()
+            return before
         if not before.leads:
             raise ApiError(409, "Another controller leads", before.why)
         assert running.fleet is not None
@@ -63,6 +70,7 @@ def _answer(running: Running) -> FleetAnswer:
         controller=fleet.controller,
         leads=term is not None,
         election_id=str(term.election_id) if term else None,
+        vrrp=running.virtual_router.role if running.virtual_router else None,
         unwritten=member.unwritten,
         why=running.why_no_changes(),
     )

@@ -19,6 +19,9 @@ Form = Literal["hba", "cga"]
 SchedulingPolicy = Literal["fastest-first", "weighted-round-robin", "per-flow", "best-path"]
 """How packets are shared out to paths."""
 
+VrrpRole = Literal["active", "backup"]
+"""Whether an edge is the router of its site, or another one is (RFC 9568)."""
+
 
 class Address(TypedDict):
     """An address of a host, and how sure that is."""
@@ -263,6 +266,8 @@ class FleetAnswer(TypedDict):
     """whether this controller leads the edge"""
     election_id: str | None
     """its P4Runtime election id, of 128 bits; null if another leads"""
+    vrrp: VrrpRole | None
+    """whether this edge is the router of its site or its backup; null where it has no other edge"""
     unwritten: int
     """values for a successor that etcd does not have yet"""
     why: str

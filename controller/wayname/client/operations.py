@@ -263,7 +263,7 @@ class Operations(Transport):
         return cast("FleetAnswer", self.get("/v1/fleet"))
 
     def fleet_drain(self) -> FleetAnswer:
-        """Have another controller lead; if none waits, this one does again after its lease."""
+        """Have another controller lead, or another edge be the site's router; if none waits, this one goes on."""
         return cast("FleetAnswer", self.post("/v1/fleet/drain", {}))
 
     def reload_configuration(self) -> Reloaded:

@@ -79,6 +79,8 @@ class Leadership:
         self._changed = changed
         self._clock = clock
         self._begun = asyncio.Event()
+        self._stands = asyncio.Event()
+        self._stands.set()
         # Another process of the same name is another controller.
         self._self = secrets.token_hex(8)
         # Why nothing is changed here, and what was reported last.
@@ -96,6 +98,19 @@ class Leadership:
         if self.term is not None:
             return f"etcd does not answer, so edge {edge} stays as it is until it does ({self._said})"
         return f"this controller does not lead edge {edge}: {self._said or 'it is not elected yet'}"
+
+    def stand(self, is_candidate: bool) -> None:
+        """Stand for election, or not any more; a term that has begun goes on until it is given away."""
+        if is_candidate:
+            self._stands.set()
+        else:
+            self._stands.clear()
+            self._said = "the other edge is the router of the site" if self.term is None else self._said
+
+    @property
+    def was_taken_away(self) -> bool:
+        """Whether the last term ended since somebody took the key: so an edge is drained."""
+        return self.term is None and self._said == TAKEN_AWAY
 
     async def elected(self) -> Term:
         """Wait until this controller leads."""
@@ -152,6 +167,7 @@ class Leadership:
 
     async def _campaign(self) -> Term:
         while True:
+            await self._stands.wait()
             try:
                 found = await self._etcd.get(self._keys.leader)
                 if found is None:

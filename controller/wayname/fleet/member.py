@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from wayname.config.fleet import Fleet
 from wayname.edge.boundary import Json, Persist, Severity
@@ -13,6 +13,9 @@ from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import PAUSE, Leadership, Term, boot_time
 from wayname.fleet.sealing import Seal
 from wayname.fleet.state import FleetState
+
+# For what is written down, where packets of others are not to wait for etcd.
+SHORT_WAIT = 0.05
 
 
 class FleetMember:
@@ -23,17 +26,25 @@ class FleetMember:
         fleet: Fleet,
         report: Callable[[str, Severity, str, str], None],
         changed: Callable[[], None],
+        stands: bool = True,
     ) -> None:
+        """`stands` for election, or not before the edge is the router of its site (docs/fleet.md)."""
         keys = EdgeKeys.of(fleet)
         self._etcd = Etcd.of(fleet)
         self._state = FleetState(self._etcd, keys, Seal.read(fleet.sealing_key), boot_time)
         self.leadership = Leadership(self._etcd, keys, fleet.controller, fleet.lease, report, changed)
+        self.leadership.stand(stands)
+        # What is to be written down before it leads, which it will soon: it acts for the edge already.
+        self.acts_early = False
+        self._settling: asyncio.Task[str] | None = None
 
     async def run(self) -> None:
         """Take part until cancelled."""
         try:
             await self.leadership.run()
         finally:
+            if self._settling is not None:
+                self._settling.cancel()
             await self._etcd.close()
 
     async def load(self, term: Term) -> None:
@@ -44,16 +55,39 @@ class FleetMember:
                 return
             await asyncio.sleep(PAUSE)
 
+    def act_early(self, acts: bool) -> None:
+        """Act for the edge before this controller leads; or not any more, and then what it did not write is void."""
+        self.acts_early = acts
+        if not acts:
+            self._state.forget_unwritten()
+
+    async def load_beneath(self) -> None:
+        """Take what a leader wrote, beneath what this controller could not write yet."""
+        await self._state.load(keep_unwritten=self.acts_early)
+
+    def follow(self) -> AsyncIterator[None]:
+        """Go by what another controller that leads writes, until this one leads."""
+        return self._state.follow(lambda: self.leadership.term is None)
+
     def read(self) -> dict[str, Json]:
         """Return what a controller that begins now has to know."""
         return self._state.read()
 
     async def write_down(self, remembers: Sequence[Persist]) -> str:
         """Have etcd take what a successor must know; return why it does not, if so."""
-        if self.leadership.term is None and remembers:
+        if self.leadership.term is None and remembers and not self.acts_early:
             # Who does not lead has nothing to say of the edge; the leader has.
             return ""
-        self._state.put(*remembers)
+        trouble = self._state.put(*remembers)
+        if not self.acts_early:
+            return await self._settle()
+        # Another edge takes one for dead that waits for etcd and says nothing: so it does not wait for long.
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._settle())
+        done, _ = await asyncio.wait({self._settling}, timeout=SHORT_WAIT)
+        return self._settling.result() if done else trouble
+
+    async def _settle(self) -> str:
         return await self._state.settle(self.leadership.term if self.leadership.may_write() else None)
 
     @property

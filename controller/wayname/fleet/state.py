@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from wayname.edge.boundary import Json, Persist
-from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, Operation, Put
+from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, KeyValue, Operation, Put
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import Term
 from wayname.fleet.sealing import Seal
@@ -31,22 +31,54 @@ class FleetState:
         self._unwritten: dict[str, Json] = {}
         self._trouble = ""
         self._again_at = 0.0
+        # Of etcd, up to which another leader's changes are here.
+        self._revision = 0
 
     @property
     def unwritten(self) -> int:
         """How many values etcd does not have yet."""
         return len(self._unwritten)
 
-    async def load(self) -> None:
-        """Begin with what the leader before wrote, and nothing else."""
-        _, found = await self._etcd.below(self._keys.state)
+    async def load(self, *, keep_unwritten: bool = False) -> None:
+        """Begin with what the leader before wrote, and nothing else, unless what it could not know is kept."""
+        revision, found = await self._etcd.below(self._keys.state)
         values: dict[str, Json] = {}
         places: dict[str, bytes] = {}
         for each in found:
-            name, value = json.loads(self._seal.open(each.key, each.value))
+            name, value = self._open(each)
             values[name] = value
             places[name] = each.key
+        unwritten = self._unwritten if keep_unwritten else {}
         self._values, self._places, self._unwritten, self._trouble = values, places, {}, ""
+        self.put(*(Persist(name, value) for name, value in unwritten.items()))
+        self._revision = revision
+
+    async def follow(self, goes_on: Callable[[], bool]) -> AsyncIterator[None]:
+        """Go by what another leader writes, for as long as that is so; yield when something changed."""
+        async for changes in self._etcd.watch(self._keys.state, self._revision + 1, is_prefix=True):
+            if not goes_on():
+                return
+            names = {place: name for name, place in self._places.items()}
+            for change in changes:
+                if change.value is not None:
+                    name, value = self._open(change.value)
+                    self._revision = max(self._revision, change.value.changed)
+                    self._places[name] = change.key
+                    if name not in self._unwritten:
+                        self._values[name] = value
+                elif (gone := names.get(change.key)) is not None and self._places.get(gone) == change.key:
+                    del self._places[gone]
+                    if gone not in self._unwritten:
+                        self._values.pop(gone, None)
+            yield
+
+    def _open(self, found: KeyValue) -> tuple[str, Json]:
+        name, value = json.loads(self._seal.open(found.key, found.value))
+        return name, value
+
+    def forget_unwritten(self) -> None:
+        """Write nothing of what etcd does not have yet: another controller says what is so."""
+        self._unwritten = {}
 
     def read(self) -> dict[str, Json]:
         """Return all values."""

@@ -18,7 +18,7 @@ from wayname.config.fleet import FLEET_NAME
 
 EDGES, GROUPS = "edges", "groups"
 # What is of one controller's machine, and stands in its own file.
-OF_MACHINE = ("api", "controller", "fleet")
+OF_MACHINE = ("api", "controller", "fleet", "vrrp")
 
 
 class TemplateError(Exception):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from wayname.edge.boundary import VrrpRole
 from wayname.snapshot.running import Running
 
 
@@ -14,6 +15,11 @@ def fleet_of(running: Running) -> Iterator[Metric]:
     member, fleet = running.fleet, running.config.fleet
     if member is None or fleet is None:
         return
+    router = running.virtual_router
+    if router is not None:
+        family = GaugeMetricFamily("wayname_vrrp_active", "Whether this edge is its site's router.", labels=["edge"])
+        family.add_metric([fleet.edge], float(router.role is VrrpRole.ACTIVE))
+        yield family
     for name, about, value in (
         ("wayname_fleet_leads", "Whether this controller leads the edge.", member.leadership.term is not None),
         ("wayname_fleet_may_change", "Whether it may change the switch: etcd answers.", member.leadership.may_write()),

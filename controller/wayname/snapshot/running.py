@@ -9,6 +9,7 @@ from typing import Protocol
 from finsy import P4Schema
 
 from wayname.adapter.events import EventRing
+from wayname.adapter.virtual_router import VirtualRouter
 from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
@@ -27,6 +28,8 @@ class Running(Protocol):
     changes: Changes
     # Its part in a fleet; None of one that is alone.
     fleet: FleetMember | None
+    # Its part in a virtual router; None of one whose site has no other edge.
+    virtual_router: VirtualRouter | None
 
     @property
     def now(self) -> float:
