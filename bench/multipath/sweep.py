@@ -41,9 +41,7 @@ QUICK_CORNERS = (((1, 1), (1, 200)),)
 # So many packets a run, or so many seconds: fast paths are measured for less time. Never less than a round trip.
 MOST_PACKETS = 10_000
 MOST_SECONDS = 8.0
-# Of the slowest path: until a SYN is answered, the first packets are, and the whole window is under way. Connections
-# begin a round trip after each other: nothing controls congestion here, so the first answers of two that begin together
-# come later than their timers allow.
+# Of the slowest path: until a SYN is answered, the first packets are, and the whole window is under way.
 WARM_UP_ROUND_TRIPS = 3
 BAD = 90.0
 
@@ -103,15 +101,13 @@ def setup(routes: Sequence[tuple[float, int]], sizes: Sequence[int]) -> Setup:
     packet = sum(sizes) / len(sizes) * 8
     window = max(100, round(2 * under_way(routes) / packet)) // len(sizes) + 10
     window = min(window, MOST_BUFFER // (max(sizes) - HEADERS))
-    begins = [connection * round_trip for connection in range(len(sizes))]
-    warm_up = begins[-1] + WARM_UP_ROUND_TRIPS * round_trip
+    warm_up = WARM_UP_ROUND_TRIPS * round_trip
     return Setup(
         [Route(rate, delay, 2 * window * len(sizes)) for rate, delay in routes],
         seconds=warm_up + max(min(MOST_SECONDS, MOST_PACKETS * packet / total), round_trip),
         warm_up=warm_up,
         window=window,
         packet_bytes=sizes,
-        begins=begins,
         congestion="none",
         both_scheduled=True,
     )
