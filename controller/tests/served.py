@@ -24,7 +24,7 @@ from wayname.api.callers import LocalUser, Peer
 from wayname.api.captures import Captures
 from wayname.composition.protocols import PROTOCOLS
 from wayname.config.encapsulation.changes import Changes
-from wayname.edge.boundary import Captured, Command, Event, Severity
+from wayname.edge.boundary import Captured, Command, Event, LetGo, Severity
 from wayname.fleet.member import FleetMember
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
@@ -118,6 +118,10 @@ class Served:
         done = asyncio.Event()
         done.set()
         return done
+
+    async def let_go(self) -> None:
+        """Have no other edge be the router: there is none."""
+        self.rig.receive(LetGo())
 
 
 OWNER = Peer("a test", 0, LocalUser(os.geteuid(), frozenset()))

@@ -22,7 +22,7 @@ from wayname.api.callers import LocalUser, Peer
 from wayname.api.captures import Captures
 from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
-from wayname.edge.boundary import Command
+from wayname.edge.boundary import Command, LetGo
 from wayname.fleet.member import FleetMember
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
@@ -68,6 +68,10 @@ class OfLab:
         done = asyncio.Event()
         done.set()
         return done
+
+    async def let_go(self) -> None:
+        """Have no other edge be the router: there is none."""
+        await self.command(LetGo())
 
 
 async def no_file() -> list[str]:

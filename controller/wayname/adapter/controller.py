@@ -7,23 +7,18 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from wayname.adapter.connection import (
-    Arbitrated,
-    Connection,
-    NotLeadingError,
-    Refused,
-    SwitchError,
-)
+from wayname.adapter.connection import Connection, NotLeadingError, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
-from wayname.adapter.kernel_feed import KernelFeed
-from wayname.adapter.link_poll import LinkPoll
+from wayname.adapter.leading import Leading
+from wayname.adapter.linux_feed import LinuxFeed
 from wayname.adapter.memory import Memory
 from wayname.adapter.modifier_searches import ModifierSearches
-from wayname.adapter.shown_carriers import follow_carriers
+from wayname.adapter.reloads import Reload, Reloads
+from wayname.adapter.switch_sessions import Origin, SwitchSessions
 from wayname.adapter.virtual_router import VirtualRouter
 from wayname.composition.backup_edge import BackupEdge
 from wayname.composition.edge import Edge
@@ -66,10 +61,6 @@ from wayname.identity.key_files import KeyFileError, edge_key
 from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
-# A switch that was restarted is found within a tenth of a second; one that stays away is asked once a second.
-FIRST_WAIT = 0.1
-LONGEST_WAIT = 1.0
-OPEN_SECONDS = 5.0
 # What was found beside the switch stays true when the switch comes back.
 FOUND = (ModifierFound, DnsResponse, KernelChanges)
 
@@ -80,15 +71,6 @@ class RefusedChangeError(Exception):
 
 class ReloadError(Exception):
     """Why a configuration cannot take the place of the one that runs, in one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reload:
-    config: Config
-    changes: Changes
-    done: asyncio.Future[None]
-    # Of what the edge before knew, only what was written down holds: somebody else had the switch meanwhile.
-    anew: bool = False
 
 
 class Controller:
@@ -106,8 +88,9 @@ class Controller:
         self.schema = load_program(config.switch)
         self._rng = rng or random.SystemRandom()
         self.fleet = self._fleet_member(config)
-        # Where the site has another edge beside this one.
+        # Where the site has another edge beside this one: each has a switch of its own, which nobody else controls.
         self.virtual_router = self._virtual_router(config)
+        self._leading = Leading(None if self.virtual_router else self.fleet, self._take_up)
         self._memory = Memory(config, self.fleet, self.report)
         config = self._as_learned(config)
         self.changes = Changes.load(config)
@@ -115,32 +98,29 @@ class Controller:
         self.edge = self._make_edge(self.config)
         self._searches = ModifierSearches(self._found)
         self._questions = DnsTransport(self._found)
-        linux = config.linux
-        self._kernel = KernelFeed(linux.namespace, self._heard_kernel, self._record) if linux and linux.routes else None
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
         self.failed_writes = 0
         # Whether what follows from the configuration has been written since the switch is there.
         self.reconciled = False
-        self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
-        self._inputs: InputQueue[Connection | asyncio.Event | None] = InputQueue()
+        self._inputs: InputQueue[Origin] = InputQueue()
+        self._switch = SwitchSessions(
+            config.switch, self.schema, self._leading, self._inputs, self._record, replace_pipeline=replace_pipeline
+        )
+        linux = config.linux
+        self._linux = (
+            LinuxFeed(lambda: self.config, self._heard_kernel, self._record) if linux and linux.routes else None
+        )
         self._active: Connection | None = None
-        # What takes the place of edge, configuration and changes as soon as nothing is half written.
-        self._reload: _Reload | None = None
+        self._reloads = Reloads(self._inputs.wake)
         self._captures: dict[int, OpenCapture] = {}
-        # A write that fails as a whole ends the session: what the switch then holds has to be read again.
-        self._session: asyncio.Timeout | None = None
-        self._trouble = ""
-        # In a fleet: the term that the edge is of, and whether the switch lacks what could not be written.
-        self._term: Term | None = None
+        # Whether the switch lacks what could not be written.
         self._is_behind = False
         # Whether a write of this turn did not go out; packets behind it would say what is not so.
         self._withheld = False
-        # Kinds of messages that the switch refused on this connection, each told once.
-        self._refused: set[str] = set()
 
     @property
     def connected(self) -> bool:
@@ -170,9 +150,8 @@ class Controller:
                 if self.virtual_router:
                     group.create_task(self.virtual_router.follow())
                     group.create_task(self.virtual_router.run())
-                if self._kernel:
-                    group.create_task(self._kernel.run())
-                    group.create_task(self._poll_links(self._kernel))
+                if self._linux:
+                    group.create_task(self._linux.run())
         except ExceptionGroup as errors:
             lasting = errors.subgroup((SwitchError, FormError, KeyFileError, SealError))
             raise (lasting or errors).exceptions[0] from None
@@ -191,8 +170,8 @@ class Controller:
 
     async def rebuild(self) -> None:
         """Have a new edge go on from what is written down."""
-        await self._until_reloaded()
-        await self._begin_reload(self._as_learned(self.config), self.changes, anew=True)
+        await self._reloads.until_none()
+        await self._reloads.begin(self._as_learned(self.config), self.changes, anew=True)
 
     async def let_go(self) -> None:
         """Have the edge tell the other edge of the site to take over."""
@@ -234,9 +213,9 @@ class Controller:
         To the edge of the new configuration the switch is as to a controller that was started again: what both want
         stays, and only the difference is written. Raise `ReloadError`, without effect, for what needs a restart.
         """
-        if self._leads() and not self.may_write:
+        if self._leading.leads and not self.may_write:
             raise ReloadError(self.why_no_changes())
-        await self._until_reloaded()
+        await self._reloads.until_none()
         if config.again and config.prefix_sources:
             config = config.again(self.edge.provider_prefixes.learned)
         changes = self.changes.over(config)
@@ -246,23 +225,12 @@ class Controller:
             raise ReloadError(f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that")
         if not changed:
             return []
-        await self._begin_reload(config, changes)
+        await self._reloads.begin(config, changes)
         return changed
-
-    def _begin_reload(self, config: Config, changes: Changes, *, anew: bool = False) -> asyncio.Future[None]:
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._reload = _Reload(config, changes, done, anew)
-        self._inputs.wake()
-        return done
-
-    async def _until_reloaded(self) -> None:
-        """Wait until nobody waits for a reload: another one in its place would leave that without an end."""
-        while self._reload is not None:
-            await asyncio.wait([self._reload.done])
 
     def _renumber(self, learned: LearnedFromProviders) -> None:
         """Go on by the same configuration with what providers say now; a reload by somebody comes first, and has it."""
-        if self.config.again is None or self._reload is not None:
+        if self.config.again is None or self._reloads.are_waiting:
             return
         try:
             config = self.config.again(learned.learned)
@@ -271,7 +239,7 @@ class Controller:
         except ConfigError as error:
             self._refuse_prefixes("; ".join(error.lines))
             return
-        self._begin_reload(config, changes).add_done_callback(self._renumbered)
+        self._reloads.begin(config, changes).add_done_callback(self._renumbered)
 
     def _renumbered(self, done: asyncio.Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:
@@ -291,7 +259,7 @@ class Controller:
             return BackupEdge(as_backup(config), *arguments, before=before, role=VrrpRole.BACKUP)
         return Edge(config, *arguments, before=before)
 
-    async def _carry_out_reload(self, reload: _Reload) -> None:
+    async def _carry_out_reload(self, reload: Reload) -> None:
         """Put a new edge in the place of the old one, all of whose writes are on the switch."""
         entities: list[Entity] | None = None
         if self._active:
@@ -325,103 +293,33 @@ class Controller:
         """Have the edge take what the kernel said; the next part comes when this one is on the switch."""
         await (await self._put_and_tell(changes)).wait()
 
-    async def _poll_links(self, kernel: KernelFeed) -> None:
-        await kernel.ready.wait()
-        poll = LinkPoll(kernel.namespace, self._linux_devices, self._heard_kernel)
-
-        async def hear(shown: Mapping[int, bool]) -> None:
-            linux = self.config.linux
-            interfaces = linux.interfaces if linux else ()
-            await poll.hear_dark([each.name for each in interfaces if not shown.get(each.port, True)])
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(poll.run())
-            if admin := self.config.switch.admin:
-                group.create_task(follow_carriers(str(admin), hear))
-
-    def _linux_devices(self) -> list[str]:
-        linux = self.config.linux
-        return [each.name for each in linux.interfaces] if linux else []
-
     async def _keep_connected(self) -> None:
-        if self._kernel:
-            # What is on the switch and not wanted goes: so first it must be known what is wanted.
-            await self._kernel.ready.wait()
-        wait, said = FIRST_WAIT, ""
-        while True:
-            term = await self._lead()
-            connection = self._connection(term)
-            self._trouble = f"no answer from {self.config.switch.address} in {OPEN_SECONDS:g} s; is it a switch?"
-            try:
-                async with asyncio.timeout(OPEN_SECONDS):
-                    await connection.open()
-                if connection.is_primary:
-                    wait, said = FIRST_WAIT, ""
-                async with asyncio.timeout(None) as self._session:
-                    if term is not self._current_term() and self.virtual_router is None:
-                        raise NotLeadingError
-                    await self._serve(connection)
-            except NotLeadingError:
-                # It ended or waits between two messages; whoever leads goes on.
-                said = ""
-            except (SwitchError, TimeoutError) as error:
-                if isinstance(error, SwitchError) and error.lasting:
-                    raise
-                text = str(error) or self._trouble
-                if text != said:
-                    await self._inputs.put(SwitchDown(text), None)
-                said = text
-            finally:
-                self._session = None
-                await connection.close()
-            await asyncio.sleep(wait)
-            wait = min(wait * 1.5, LONGEST_WAIT)
-
-    async def _lead(self) -> Term | None:
-        """Wait until this controller is the one that controls the switch; in a fleet, return its term."""
+        # What is on the switch and not wanted goes: so first it must be known what is wanted.
+        if self._linux:
+            await self._linux.ready.wait()
         if self.virtual_router:
-            # Each edge of the site has a switch of its own, which nobody else controls.
             await self.virtual_router.ready.wait()
-            return None
-        if self.fleet is None:
-            return None
-        term = await self.fleet.leadership.elected()
-        if term is not self._term:
-            self._term = term
-            if term.is_anew:
-                await self.fleet.load(term)
-                fetch(self.config.key_files, self._memory.read())
-                await self.rebuild()
-                await self.share_keys()
-        return term
+        await self._switch.run()
 
-    def _connection(self, term: Term | None) -> Connection:
-        if term is None:
-            return Connection(self.config.switch, self.schema)
-        return Connection(
-            self.config.switch,
-            self.schema,
-            term.election_id,
-            lambda: self._current_term() is term and self.may_write,
-        )
-
-    def _current_term(self) -> Term | None:
-        return self.fleet.leadership.term if self.fleet else None
+    async def _take_up(self, term: Term) -> None:
+        """Go on from what the leader before wrote down."""
+        assert self.fleet is not None
+        await self.fleet.load(term)
+        fetch(self.config.key_files, self._memory.read())
+        await self.rebuild()
+        await self.share_keys()
 
     @property
     def may_write(self) -> bool:
         """Whether this controller may change what is on the switch."""
-        return self.fleet is None or self.virtual_router is not None or self.fleet.leadership.may_write()
-
-    def _leads(self) -> bool:
-        return self.fleet is None or self.virtual_router is not None or self._current_term() is not None
+        return self._leading.may_write
 
     def _leadership_changed(self) -> None:
         """A term has begun or ended, or changes go on."""
         if self.virtual_router:
             self.virtual_router.leadership_changed()
             return
-        if self._current_term() is not self._term and self._session is not None:
+        if self._leading.is_overtaken and self._switch.is_open:
             self._lose_session(SwitchError(self.why_no_changes() or "this controller was elected anew"))
         self._inputs.wake()
 
@@ -432,48 +330,12 @@ class Controller:
             return config
         return config.again(learned_before(config, remembered, time.time()))
 
-    async def _serve(self, connection: Connection) -> None:
-        """Pass on what the switch says, from when it listens to us until the session ends."""
-        self._refused.clear()
-        await self._take_over(connection)
-        async for said in connection.receive():
-            match said:
-                case Arbitrated():
-                    await self._take_over(connection)
-                case Refused():
-                    self._note_refused(said)
-                case _:
-                    await self._inputs.put(said, connection)
-
-    def _note_refused(self, refused: Refused) -> None:
-        """Tell that the switch refused what was sent; of one kind once until the switch comes back."""
-        if refused.kind not in self._refused:
-            self._refused.add(refused.kind)
-            address, details = self.config.switch.address, {"message": refused.kind}
-            self._record(Event(self.now, "switch.refuses", Severity.ERROR, address, refused.text, details))
-
-    async def _take_over(self, connection: Connection) -> None:
-        if not connection.is_primary:
-            address = self.config.switch.address
-            text = f"the switch at {address} listens to another controller; this one waits until that one stops"
-            await self._inputs.put(SwitchDown(text), None)
-            if self.fleet and self.virtual_router is None:
-                await self.fleet.leadership.outbid(connection.highest_election_id)
-            return
-        if await connection.secure_pipeline(self._replace_pipeline):
-            text = f"set the program {self.schema.name} {self.schema.version}"
-            self.report("pipeline.set", Severity.INFO, self.config.switch.address, text)
-        # Replaced once, whatever comes later is somebody's decision.
-        self._replace_pipeline = False
-        epoch = time.time() - asyncio.get_running_loop().time()
-        await self._inputs.put(SwitchUp(await connection.read(everything()), epoch), connection)
-
     async def _drive(self) -> None:
         """Feed the edge and carry out what it says."""
         loop = asyncio.get_running_loop()
         while True:
             await self._wait_for_input()
-            reload, self._reload = self._reload, None
+            reload = self._reloads.take()
             if reload is not None:
                 await self._carry_out_reload(reload)
             if self._is_behind and self.may_write:
@@ -494,7 +356,7 @@ class Controller:
                 # What an earlier session said last is no longer true.
                 if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
-            due = self.edge.next_timer() if self._leads() else None
+            due = self.edge.next_timer() if self._leading.leads else None
             if due is not None and due <= loop.time():
                 self.edge.handle_timer(loop.time())
             # The API and the watchdog have their turns while a million entries are compared.
@@ -519,7 +381,7 @@ class Controller:
     async def _wait_for_input(self) -> None:
         """Wait for the next input, or until a timer is due."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self.edge.next_timer() if self._leads() else None):
+            async with asyncio.timeout_at(self.edge.next_timer() if self._leading.leads else None):
                 await self._inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
@@ -532,7 +394,7 @@ class Controller:
             if self.virtual_router:
                 self.virtual_router.want(output)
             return
-        if self.fleet and self.virtual_router is None and self._term is None:
+        if not self._leading.has_led:
             # Who has never led does nothing for the edge.
             return
         if isinstance(output, LearnedFromProviders):
@@ -587,9 +449,8 @@ class Controller:
 
     def _lose_session(self, error: SwitchError) -> None:
         """End the session with the switch: what that holds has to be read again."""
-        self._active, self._trouble = None, str(error)
-        if self._session is not None:
-            self._session.reschedule(asyncio.get_running_loop().time())
+        self._active = None
+        self._switch.lose(error)
 
     def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
         """Record an event of the controller itself."""

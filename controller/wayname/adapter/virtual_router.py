@@ -69,10 +69,6 @@ class VirtualRouter:
             self._wanted = wanted
             self._wake.set()
 
-    async def let_go(self) -> None:
-        """Have the other edge be the router; if there is none, this one goes on."""
-        await self._controller.let_go()
-
     def leadership_changed(self) -> None:
         """A term has begun or ended."""
         self._wake.set()

@@ -47,8 +47,8 @@ def serve_fleet(app: FastAPI, running: Running) -> None:
     async def drain() -> FleetAnswer:
         """Have another controller lead, or another edge be the site's router; if none waits, this one goes on."""
         before = _answer(running)
-        if running.virtual_router and before.vrrp is VrrpRole.ACTIVE:
-            await running.virtual_router.let_go()
+        if before.vrrp is VrrpRole.ACTIVE:
+            await running.let_go()
             return before
         if not before.leads:
             raise ApiError(409, "Another controller leads", before.why)

@@ -68,6 +68,9 @@ class Running(Protocol):
     async def command(self, command: Command) -> asyncio.Event:
         """Have the controller do something; the event is set when it is done."""
 
+    async def let_go(self) -> None:
+        """Have the other edge of the site be its router; if there is none, this one goes on."""
+
 
 def reconnects(running: Running) -> int:
     """Times that the switch was there again."""
