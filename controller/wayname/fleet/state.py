@@ -28,6 +28,8 @@ class FleetState:
         self._values: dict[str, Json] = {}
         # Where in etcd each is: under another name if another key was the first when it was written.
         self._places: dict[str, bytes] = {}
+        # And which one is at each.
+        self._names: dict[bytes, str] = {}
         self._unwritten: dict[str, Json] = {}
         self._trouble = ""
         self._again_at = 0.0
@@ -42,14 +44,13 @@ class FleetState:
     async def load(self, *, keep_unwritten: bool = False) -> None:
         """Begin with what the leader before wrote, and nothing else, unless what it could not know is kept."""
         revision, found = await self._etcd.below(self._keys.state)
-        values: dict[str, Json] = {}
-        places: dict[str, bytes] = {}
-        for each in found:
-            name, value = self._open(each)
-            values[name] = value
-            places[name] = each.key
+        opened = [(each.key, *self._open(each)) for each in found]
+        self._places.clear()
+        self._names.clear()
+        for place, name, _ in opened:
+            self._note_place(name, place)
         unwritten = self._unwritten if keep_unwritten else {}
-        self._values, self._places, self._unwritten, self._trouble = values, places, {}, ""
+        self._values, self._unwritten, self._trouble = {name: value for _, name, value in opened}, {}, ""
         self.put(*(Persist(name, value) for name, value in unwritten.items()))
         self._revision = revision
 
@@ -58,16 +59,15 @@ class FleetState:
         async for changes in self._etcd.watch(self._keys.state, self._revision + 1, is_prefix=True):
             if not goes_on():
                 return
-            names = {place: name for name, place in self._places.items()}
             for change in changes:
                 if change.value is not None:
                     name, value = self._open(change.value)
                     self._revision = max(self._revision, change.value.changed)
-                    self._places[name] = change.key
+                    self._note_place(name, change.key)
                     if name not in self._unwritten:
                         self._values[name] = value
-                elif (gone := names.get(change.key)) is not None and self._places.get(gone) == change.key:
-                    del self._places[gone]
+                elif (gone := self._names.get(change.key)) is not None:
+                    self._note_place(gone, None)
                     if gone not in self._unwritten:
                         self._values.pop(gone, None)
             yield
@@ -75,6 +75,14 @@ class FleetState:
     def _open(self, found: KeyValue) -> tuple[str, Json]:
         name, value = json.loads(self._seal.open(found.key, found.value))
         return name, value
+
+    def _note_place(self, name: str, place: bytes | None) -> None:
+        """A value is there now, and no more where it was: under another sealing key it has another place."""
+        if (before := self._places.pop(name, None)) is not None:
+            self._names.pop(before, None)
+        if place is not None:
+            self._places[name] = place
+            self._names[place] = name
 
     def forget_unwritten(self) -> None:
         """Write nothing of what etcd does not have yet: another controller says what is so."""
@@ -128,10 +136,7 @@ class FleetState:
             # It may have changed meanwhile.
             if self._unwritten.get(name) is value:
                 del self._unwritten[name]
-            if value is None:
-                self._places.pop(name, None)
-            else:
-                self._places[name] = self._place(name)
+            self._note_place(name, None if value is None else self._place(name))
 
     def _changes(self, name: str, value: Json) -> Iterable[Operation]:
         place, before = self._place(name), self._places.get(name)
