@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from carriers import ipv6
+from schedule_feedback import Make
 from schedule_model import FastestFirst, Path, RoundRobin
 from schedule_site import MOST_PATHS, PathOf, Schedule, inverse_rate
-from schedule_switch import ScheduledSwitch
 from session_cases import DATAGRAM
 from session_site import LOCAL, REMOTE
+
+pytest_plugins = ["schedule_fixtures"]
 
 MILLISECOND, MBIT = 1_000, 1_000_000
 # Half of the smallest part of a time, once a packet.
 ROUNDED = Fraction(1, 1 << 17)
-Make = Callable[[Schedule], ScheduledSwitch]
-
-
-@pytest.fixture(params=["jit", "interpreter"])
-def make(request: pytest.FixtureRequest) -> Make:
-    return lambda schedule: ScheduledSwitch(schedule, backend=request.param)
 
 
 def path(milliseconds: int, mbits: int) -> PathOf:

@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
     "DROP_INTERFACE_UNKNOWN": (1, to_router(udp(to="2001:db8:20::1"))),
 }
 
-# They need more than one packet: suites/punt_meters.py, and test_schedule_feedback.py and test_path_reports.py
+# They need more than one packet: suites/punt_meters.py, and test_duplicate_ack_hold.py and test_path_reports.py
 # of p4src/tests.
 ELSEWHERE = {
     "DROP_PUNT_RATE",
