@@ -15,7 +15,7 @@ from scapy.packet import Packet
 from session_site import from_host, in_by, out_by, to_host
 from site_switch import MAIN, MICROSECOND, SiteSwitch
 
-from small_site import HOST, Entry
+from small_site import DROP, HOST, Entry
 from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 SECOND = 1_000_000
@@ -120,3 +120,7 @@ class BorderSwitch(SiteSwitch):
 def less(packet: Packet | bytes) -> bytes:
     """The packet one hop on."""
     return hop_less(bytes(packet))
+
+
+def drops(switch: BorderSwitch, reason: str) -> int:
+    return switch.counted("ingress_drops", DROP[reason])

@@ -91,7 +91,8 @@ SESSIONS = {name for name, number in DROP.items() if 90 <= number <= 97}
 ILNP = {name for name, number in DROP.items() if 100 <= number <= 105}
 # Of ESP: suites/esp.py.
 ESP = {"DROP_ESP_LOCATORS", "DROP_ESP_SHORT"}
-# Of a site's border: suites/nptv6.py, and p4src/tests/test_borders.py.
+# Of a site's border: suites/nptv6.py, and test_borders.py, test_nptv6_providers.py and test_nptv6_flow_slots.py
+# of p4src/tests.
 BORDERS = {name for name, number in DROP.items() if 110 <= number <= 114}
 # It needs more flows than a test may send: p4src/tests/test_simple_security.py.
 RECORDS = {"DROP_RECORDS_FULL"}
