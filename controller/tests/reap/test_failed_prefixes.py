@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
-from reap.test_reap_states import EXPLORING, FINE, NAME, PAIRS, TAG, One, pair_of
+from reap.one_context import EXPLORING, FINE, NAME, PAIRS, TAG, One, pair_of
 from reap.test_reap_suspicions import TIMING
 
 from wayname.session.keys import Pair, SessionKey

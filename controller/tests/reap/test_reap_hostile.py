@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reap.test_reap_states import NAME, PAIRS, TAG, One
+from reap.one_context import NAME, PAIRS, TAG, One
 from shim6.network import A3, B3
 
 from wayname.session.keys import Pair

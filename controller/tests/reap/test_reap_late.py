@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from reap.test_reap_states import NAME, PAIRS, TIMING, One, pair_of
+from reap.one_context import NAME, PAIRS, TIMING, One, pair_of
 
 from wayname.session.reap.outputs import Check, Unverified
 from wayname.session.reap.states import State

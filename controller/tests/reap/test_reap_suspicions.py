@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from reap.test_reap_states import EXPLORING, FINE, NAME, PAIRS, TAG, One, pair_of
+from reap.one_context import EXPLORING, FINE, NAME, PAIRS, TAG, One, pair_of
 from reap.world import World
 from shim6.network import B1
 
