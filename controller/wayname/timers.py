@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 # So many entries of a heap may be out of date before it is made anew, and as many as are not.
 SPARE = 64
@@ -21,6 +21,16 @@ def earliest(times: Iterable[Time | None]) -> Time | None:
         if at is not None and (first is None or at < first):
             first = at
     return first
+
+
+class Timed(Protocol):
+    """A manager with timers."""
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late: answers may be there that nobody looked at yet."""
 
 
 class Timers(Generic[K]):

@@ -93,7 +93,7 @@ class Histories(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 300, 899, 901]))
     def wait(self, seconds: int) -> None:
         self.desk.now += seconds
-        self.desk.manager.handle_timer(self.desk.now)
+        self.desk.manager.handle_timer(self.desk.now, 0.0)
         self.forget_what_ended()
 
     @rule()

@@ -226,7 +226,7 @@ def test_a_host_of_prefixes_that_only_a_provider_gives() -> None:
     desk.settle()
     assert desk.mapped[HOST] in NEW
     identity = desk.mapped[HOST]
-    desk.manager.handle_timer(desk.now + 9001)
+    desk.manager.handle_timer(desk.now + 9001, 0.0)
     assert desk.mapped == {}
     desk.manager.advertised(desk.arrival(IPv6Address("fe80::a1"), vlan=100), said, desk.now + 9002)
     assert desk.mapped == {HOST: identity}

@@ -50,7 +50,7 @@ class Measured(Site):
     def look(self, *paths: PathMetrics, now: float = 10.0 + LOOK) -> tuple[object, ...]:
         """Take figures and let the time come to look at them; return delay and octet time of the first path."""
         self.figures.bring(paths)
-        self.figures.handle_timer(now)
+        self.figures.handle_timer(now, 0.0)
         entry = self.entry(5)
         return entry["delay_0"], entry["inverse_rate_0"]
 
@@ -115,7 +115,7 @@ def test_without_traces_nobody_looks() -> None:
     figures = figures_of(site)
     figures.start(1.0)
     assert figures.next_timer() is None
-    figures.handle_timer(2.0)
+    figures.handle_timer(2.0, 0.0)
 
 
 def test_one_of_both_changes_alone() -> None:
@@ -182,7 +182,7 @@ class Probed(Site):
 
 def test_what_became_of_probes_is_said() -> None:
     site = Probed()
-    site.figures.handle_timer(10.0)
+    site.figures.handle_timer(10.0, 0.0)
     assert site.missing() == "probes to 2001:db8:102:5e::1: 1 sent, 0 came back"
     site.figures.probes.answers[PROBE].elsewhere = PathId(1, (0xA, 0xC))
     assert site.missing() == "probes to 2001:db8:102:5e::1 went by 1:a-c, not by 1:a-b"
@@ -196,5 +196,5 @@ def test_traces_that_anybody_may_have_sent_count_where_there_are_no_probes(probe
     nodes = (b"\x40\0\0\x0a" + bytes(8), b"\x40\0\0\x0b" + bytes(4) + (90_000).to_bytes(4))
     ended = TraceOption(1, 3, 0, 0, 0b1011 << 20, nodes[1] + nodes[0])
     collector.trace(ended, PP.local, PP.peer, 10.2)
-    figures.handle_timer(10.0 + LOOK)
+    figures.handle_timer(10.0 + LOOK, 0.0)
     assert (figures.told("s", 0) is not None) is believed

@@ -18,6 +18,7 @@ from wayname.edge.boundary import (
 )
 from wayname.edge.links import ReceivedPacket
 from wayname.p4_constants import Punt
+from wayname.timers import Timed
 from wayname.wire import discovery
 from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
 
@@ -46,7 +47,7 @@ class BackupEdge(Edge):
     def _providers_changed(self, now: float) -> None:
         """Sessions stay as the active edge wrote them down."""
 
-    def _managers_with_timers(self) -> tuple[tuple[str, object], ...]:  # type: ignore[override]
+    def _managers_with_timers(self) -> tuple[tuple[str, Timed], ...]:
         return tuple(each for each in super()._managers_with_timers() if each[0] in _TIMED)
 
     def _take(self, packet: PacketIn, arrival: ReceivedPacket, now: float) -> None:

@@ -85,7 +85,7 @@ from wayname.session.protocol import Protocol, SessionManager
 from wayname.session.scheduling.path_estimates import PathEstimates
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.tables import want_source_policy_routes
-from wayname.timers import earliest
+from wayname.timers import Timed, earliest
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
     NeighbourAdvertisement,
@@ -97,8 +97,6 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6, UDP
 from wayname.wire.mac import Mac
 
-_TimedLate = Vrrp | Liveness | ProviderTracking | Fdb | Bindings | Neighbours | SessionManager
-_Timed = _TimedLate | ProviderPrefixes | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
 _Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
@@ -350,19 +348,7 @@ class Edge:
             at = manager.next_timer()
             if at is not None and at <= now and self.faults.may_run(name, now):
                 with self.faults.contained_timer(name, now):
-                    match manager:
-                        case (
-                            Vrrp()
-                            | Liveness()
-                            | ProviderTracking()
-                            | Fdb()
-                            | Bindings()
-                            | Neighbours()
-                            | SessionManager()
-                        ):
-                            manager.handle_timer(now, late)
-                        case _:
-                            manager.handle_timer(now)
+                    manager.handle_timer(now, late)
         self._tell_schedules(now)
 
     def compare_some(self) -> bool:
@@ -464,9 +450,9 @@ class Edge:
         for manager in self.managers:
             manager.deprecate(deprecated, now)
 
-    def _managers_with_timers(self) -> tuple[tuple[str, _Timed], ...]:
+    def _managers_with_timers(self) -> tuple[tuple[str, Timed], ...]:
         """Return them in the order in which they are called, and how faults of their timers are counted."""
-        managers: tuple[_Timed | None, ...] = (
+        managers: tuple[Timed | None, ...] = (
             self.vrrp,
             self.liveness,
             self.tracking,

@@ -149,7 +149,7 @@ class Routers:
         """Return when the next advertisement is due."""
         return self._timers.next()
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Send what is due."""
         for vlan, host in self._timers.due(now):
             interface = self._config.interface(vlan)

@@ -104,6 +104,6 @@ class Encapsulation:
         """Return when `handle_timer` has to be called at the latest."""
         return self._clock.next_timer()
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Do what is due."""
         self._clock.handle_timer(now)

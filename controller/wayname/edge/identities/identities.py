@@ -150,7 +150,7 @@ class HostIdentities:
         """Return when `handle_timer` has to be called at the latest."""
         return earliest((self.prefixes.next_timer(), self._leases.next_timer()))
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Do what is due."""
         self.prefixes.handle_timer(now)
         self._leases.handle_timer(now, self.config.links)

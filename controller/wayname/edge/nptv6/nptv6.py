@@ -171,7 +171,7 @@ class Nptv6Manager:
         """Return when `handle_timer` has to be called at the latest."""
         return self._timers.next()
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Give up what waited for too long, and tell."""
         for name, what in self._timers.due(now):
             each = self.providers[name]

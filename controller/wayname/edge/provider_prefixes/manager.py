@@ -145,7 +145,7 @@ class ProviderPrefixes:
         clients = (source.client.next_timer() for source in self.sources.values() if source.client)
         return earliest((self._timers.next(), *clients))
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Ask again; end what nobody renewed; say what is known now."""
         for name, what in self._timers.due(now):
             if what == _TELL:

@@ -130,7 +130,7 @@ class PathEstimates:
         """Return when `handle_timer` has to be called at the latest."""
         return earliest((self._due, self.probes.next_timer()))
 
-    def handle_timer(self, now: float) -> None:
+    def handle_timer(self, now: float, late: float) -> None:
         """Send probes that are due, and have what is measured in the entries, as far as it has changed."""
         self.probes.handle_timer(now)
         if self._due is None or now < self._due:
