@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from finsy import P4TableEntry
-
 from wayname.composition.edge import Edge
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import (
@@ -40,7 +38,7 @@ class BackupEdge(Edge):
                 self.neighbours.seek(LinkAddress(link, host), now)
 
     def _receive(self, input: Input, now: float) -> None:
-        is_of_session = isinstance(input, IdleEntry) and _table(input.entry) in ("identities", "verified_segments")
+        is_of_session = isinstance(input, IdleEntry) and input.entry.table_id in ("identities", "verified_segments")
         if isinstance(input, _HEARD) and not is_of_session:
             super()._receive(input, now)
 
@@ -61,7 +59,3 @@ class BackupEdge(Edge):
                 case NeighbourAdvertisement() as said:
                     self.neighbours.advertised(arrival, said, now)
                     self.liveness.advertised(arrival, said, now)
-
-
-def _table(entry: P4TableEntry) -> str:
-    return entry.table_id
