@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from wayname.composition import neighbour_discovery
 from wayname.composition.managers import Managers
 from wayname.edge.boundary import (
     CloseCapture,
@@ -39,13 +40,7 @@ from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.reasons import CAPTURES, punt_words
 from wayname.timers import earliest
-from wayname.wire import discovery, icmpv6
-from wayname.wire.discovery import (
-    NeighbourAdvertisement,
-    NeighbourSolicitation,
-    RouterAdvertisement,
-    RouterSolicitation,
-)
+from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6, UDP
 
@@ -239,7 +234,7 @@ class Edge(Managers):
                 self.fdb.heard(vlan, mac, arrival.port, now)
                 if packet.reason == Punt.SOURCE_ELSEWHERE:
                     self.bindings.elsewhere(arrival, now)
-                    self._claimed(arrival, now)
+                    neighbour_discovery.claimed(self, arrival, now)
                     return
                 if not self.bindings.heard(arrival, now):
                     return
@@ -253,9 +248,10 @@ class Edge(Managers):
 
     def _take(self, packet: PacketIn, arrival: ReceivedPacket, now: float) -> None:
         if packet.reason in _DISCOVERY:
-            self._discovery(arrival, now)
+            neighbour_discovery.message(self, arrival, now)
         elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
-            self._neighbour_unknown(arrival, now)
+            if not self._is_taken(packet.reason, arrival, now):
+                neighbour_discovery.neighbour_unknown(self, arrival, now)
         elif packet.reason == Punt.LOCAL:
             self._local(arrival, now)
         elif packet.reason == Punt.VRRP:
@@ -268,57 +264,6 @@ class Edge(Managers):
             self.encapsulation.proofs.packet(arrival, now)
         elif not self._is_taken(packet.reason, arrival, now) and packet.reason in self._passed_on:
             self._links.submit(packet)
-
-    def _claimed(self, arrival: ReceivedPacket, now: float) -> None:
-        """What the switch dropped may have claimed an address of the router."""
-        if arrival.packet.upper_layer().number == ICMPV6:
-            said = discovery.decode(arrival.packet)
-            if isinstance(said, NeighbourAdvertisement):
-                self.routers.claimed(arrival, said, now)
-
-    def _discovery(self, arrival: ReceivedPacket, now: float) -> None:
-        match discovery.decode(arrival.packet):
-            case NeighbourSolicitation() as asked:
-                self.neighbours.asked(arrival, asked.source_mac, now)
-                of_host = self.identities and self.identities.answers(arrival.interface.vlan, asked.target)
-                of_probes = self.tracking.owns(arrival.interface.vlan, asked.target)
-                is_ours = bool(of_host) or of_probes or self.encapsulation.is_segment(asked.target)
-                self.routers.solicited(arrival, asked, is_ours)
-                self._seen(arrival, now)
-            case NeighbourAdvertisement() as said:
-                self._seen(arrival, now)
-                self.routers.claimed(arrival, said, now)
-                self.neighbours.advertised(arrival, said, now)
-                self.liveness.advertised(arrival, said, now)
-                for manager in self.managers:
-                    manager.is_here(said.target, now)
-            case RouterSolicitation() as asked:
-                self.neighbours.asked(arrival, asked.source_mac, now)
-                self.routers.router_solicited(arrival, asked, now)
-            case RouterAdvertisement() as said:
-                self.neighbours.asked(arrival, said.source_mac, now)
-                self.provider_prefixes.advertised(arrival, said, now)
-                if self.identities:
-                    self.identities.advertised(arrival, said, now)
-
-    def _seen(self, arrival: ReceivedPacket, now: float) -> None:
-        if self.identities:
-            self.identities.seen(arrival, now)
-
-    def _neighbour_unknown(self, arrival: ReceivedPacket, now: float) -> None:
-        if self._is_taken(Punt.NEIGHBOUR_UNKNOWN, arrival, now):
-            return
-        packet = arrival.packet
-        for manager in self.managers:
-            packet = manager.restored(packet)
-        packet = self.translation.as_routed(packet)
-        if self.identities:
-            packet = self.identities.as_routed(packet)
-        hops = self.encapsulation.neighbours_for(packet)
-        # The switch knows which of an ECMP group's next hops it was; any that is not known may have been it.
-        unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
-        for hop in (unknown or hops)[:1]:
-            self.neighbours.wanted(hop, arrival, now)
 
     def _local(self, arrival: ReceivedPacket, now: float) -> None:
         if self.tracking.answered(arrival, now):
