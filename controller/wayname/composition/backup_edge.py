@@ -21,7 +21,6 @@ from wayname.wire import discovery
 from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
 
 _HEARD = (LearnedMac, IdleEntry, OpenCapture, CloseCapture, WriteFailed)
-_TIMED = frozenset(("Vrrp", "Liveness", "Fdb", "Bindings", "Neighbours"))
 
 
 class BackupEdge(Edge):
@@ -46,7 +45,8 @@ class BackupEdge(Edge):
         """Sessions stay as the active edge wrote them down."""
 
     def _managers_with_timers(self) -> tuple[tuple[str, Timed], ...]:
-        return tuple(each for each in super()._managers_with_timers() if each[0] in _TIMED)
+        kept = (self.vrrp, self.liveness, self.fdb, self.bindings, self.neighbours)
+        return tuple(each for each in super()._managers_with_timers() if any(each[1] is manager for manager in kept))
 
     def _take(self, packet: PacketIn, arrival: ReceivedPacket, now: float) -> None:
         if packet.reason == Punt.VRRP:
