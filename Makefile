@@ -146,7 +146,7 @@ test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and wi
 	$(PYTEST) topo/tests
 
 test-fleet: venv-switch ## Several controllers of an edge with real etcd servers (needs Debian's etcd-server and etcd-client)
-	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_two_edges.py
+	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_fleet_directory.py topo/tests/test_two_edges.py
 
 test-page: venv-switch ## The live page in Chromium (needs Debian's chromium and chromium-driver; PICTURES=docs/figures makes those of docs)
 	PICTURES=$(PICTURES) $(BIN)/python -m pytest -q topo/tests/page

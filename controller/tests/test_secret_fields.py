@@ -71,6 +71,7 @@ PUBLIC = {
     ("wayname.hip.parameters.HostId", "key"): "the public key",
     ("wayname.hip.transports.EspInfo", "keymat_index"): "a place in the key material",
     ("wayname.identity.parameters.Parameters", "public_key"): "the public key",
+    ("wayname.shim6.host_record.HostRecord", "public_key"): "the public key",
     ("wayname.hip.edwards.Curve", "key"): "a class",
     ("wayname_lab.model.LabIlnp", "nonce"): "long or short",
     ("wayname_lab.model.LabIlnp", "nonce_use"): "a word",

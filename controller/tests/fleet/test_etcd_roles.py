@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from ipaddress import IPv6Address
 
 import pytest
 from access.certificates import Authority
@@ -36,9 +37,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> I
     with EtcdCluster(tmp_path_factory.mktemp("etcd"), 1, secured) as made:
         page = (REPOSITORY / "docs" / "fleet.md").read_text()
         lines = re.findall(r"^etcdctl (.*)$", page, re.MULTILINE)
-        assert len(lines) == 6
+        assert len(lines) == 8
         commands = ["user add root --no-password", "role add root", "user grant-role root root"]
-        commands += lines[:-1] + [line.replace("berlin", "hamburg") for line in lines[:-1]] + lines[-1:]
+        hamburg = [line.replace("berlin", "hamburg").replace("0db80007", "0db80008") for line in lines[:-1]]
+        commands += [*lines[:-1], *hamburg, lines[-1]]
         for command in commands:
             done = made.ctl(*shlex.split(command))
             assert done.returncode == 0, (command, done)
@@ -104,6 +106,26 @@ async def test_an_edge_reads_its_own_configuration_alone(cluster: EtcdCluster, a
         ):
             with pytest.raises(EtcdError, match="permission denied"):
                 await attempt
+
+
+async def test_an_edge_publishes_hosts_of_its_own_prefixes_alone(cluster: EtcdCluster, authority: Authority) -> None:
+    own, others = (FLEET.host(IPv6Address(f"2001:db8:{site}:10::1")) for site in (7, 8))
+    async with somebody(cluster, authority, "hamburg") as hamburg, somebody(cluster, authority, "berlin") as thief:
+        lease, _ = await thief.grant(60)
+        assert (await thief.transact([], Put(own, b"berlin's", lease))).succeeded
+        assert (await hamburg.transact([], Put(others, b"hamburg's"))).succeeded
+        for attempt in (
+            thief.transact([], Put(others, b"berlin's")),
+            thief.transact([], Put(own, b"new"), Put(others, b"berlin's")),
+            thief.transact([], Delete(others)),
+            thief.transact([], Delete(b"wayname/directory/", is_prefix=True)),
+        ):
+            with pytest.raises(EtcdError, match="permission denied"):
+                await attempt
+        # Each reads what proves the other's locators.
+        for each, key, value in ((thief, others, b"hamburg's"), (hamburg, own, b"berlin's")):
+            found = await each.get(key)
+            assert found is not None and found.value == value
 
 
 async def test_who_has_no_certificate_or_no_role_does_nothing(cluster: EtcdCluster, authority: Authority) -> None:

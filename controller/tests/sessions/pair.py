@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import finsy as fy
 
 from wayname.composition.configuration import parse_config
-from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Persist, SessionEvent
+from wayname.edge.boundary import Event, Json, Output, PacketIn, PairActive, Persist, SessionEvent
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.provider_reachability import ProviderReachability
@@ -175,7 +175,12 @@ class SideOf(ABC, Generic[S]):
                     self.memory[output.key] = output.value
             elif isinstance(output, Event):
                 self.events.append(output)
+            else:
+                self.take(output)
         self.held = {str(each): each for each in self.outputs.desired.wanted() if isinstance(each, fy.P4TableEntry)}
+
+    def take(self, output: Output) -> None:
+        """Take another output; most are for nobody here."""
 
     @property
     def only(self) -> Session:

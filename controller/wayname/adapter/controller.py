@@ -36,7 +36,9 @@ from wayname.edge.boundary import (
     DnsQuery,
     DnsResponse,
     Event,
+    FindHost,
     FindModifier,
+    HostFound,
     KernelChanges,
     LearnedFromProviders,
     LetGo,
@@ -45,6 +47,7 @@ from wayname.edge.boundary import (
     Output,
     PacketOut,
     Persist,
+    PublishHost,
     Severity,
     SwitchDown,
     SwitchUp,
@@ -62,7 +65,7 @@ from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
 # What was found beside the switch stays true when the switch comes back.
-FOUND = (ModifierFound, DnsResponse, KernelChanges)
+FOUND = (ModifierFound, DnsResponse, HostFound, KernelChanges)
 
 
 class RefusedChangeError(Exception):
@@ -147,6 +150,7 @@ class Controller:
                 group.create_task(self._questions.run())
                 if self.fleet:
                     group.create_task(self.fleet.run())
+                    group.create_task(self.fleet.directory.run())
                 if self.virtual_router:
                     group.create_task(self.virtual_router.follow())
                     group.create_task(self.virtual_router.run())
@@ -161,7 +165,8 @@ class Controller:
     def _fleet_member(self, config: Config) -> FleetMember | None:
         if config.fleet is None:
             return None
-        return FleetMember(config.fleet, self.report, self._leadership_changed, stands=config.vrrp is None)
+        stands = config.vrrp is None
+        return FleetMember(config.fleet, self.report, self._leadership_changed, self._found, stands=stands)
 
     def _virtual_router(self, config: Config) -> VirtualRouter | None:
         if config.fleet is None or config.vrrp is None or self.fleet is None:
@@ -281,12 +286,14 @@ class Controller:
             # Before the switch is looked at, as at the start.
             edge.receive(self.edge.kernel.restated(), now)
         self.edge, self.config, self.changes = edge, reload.config, reload.changes
+        if self.fleet:
+            self.fleet.directory.begin_anew()
         if entities is not None:
             self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
         for capture in self._captures.values():
             self.edge.receive(capture, now)
 
-    async def _found(self, found: ModifierFound | DnsResponse) -> None:
+    async def _found(self, found: ModifierFound | DnsResponse | HostFound) -> None:
         await self._inputs.put(found, None)
 
     async def _heard_kernel(self, changes: KernelChanges) -> None:
@@ -405,6 +412,10 @@ class Controller:
             return
         if isinstance(output, DnsQuery | CancelDnsQuery):
             self._questions.ask(output)
+            return
+        if isinstance(output, PublishHost | FindHost):
+            if self.fleet:
+                self.fleet.directory.ask(output)
             return
         if isinstance(output, Captured):
             if self._on_captured:

@@ -194,6 +194,32 @@ class DnsResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishHost:
+    """An output: have other edges of the fleet find these octets at an address of a host; None is nothing any more."""
+
+    address: IPv6Address
+    octets: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindHost:
+    """An output: a question what the fleet's directory has at an address, asked for a host here that is there too."""
+
+    address: IPv6Address
+    asked_for: IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class HostFound:
+    """What the directory has; else why that is of no use, in a word or two, and in a line if somebody is to mend it."""
+
+    question: FindHost
+    octets: bytes | None
+    why: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KernelChanges:
     """What Linux has or lost; between `begins` and `ends` it names all it has, and what it does not name is gone."""
 
@@ -371,6 +397,7 @@ Input = (
     | WriteFailed
     | ModifierFound
     | DnsResponse
+    | HostFound
     | KernelChanges
     | Command
 )
@@ -474,6 +501,8 @@ Output = (
     | FindModifier
     | DnsQuery
     | CancelDnsQuery
+    | PublishHost
+    | FindHost
     | LearnedFromProviders
     | VrrpRoleWanted
 )

@@ -9,12 +9,14 @@ from wayname.edge.boundary import (
     Captured,
     DnsQuery,
     Event,
+    FindHost,
     FindModifier,
     Json,
     LearnedFromProviders,
     Output,
     PacketOut,
     Persist,
+    PublishHost,
     Severity,
     VrrpRoleWanted,
     Write,
@@ -55,6 +57,10 @@ class Outputs:
 
     def ask(self, wish: DnsQuery | CancelDnsQuery) -> None:
         """Send a message to a DNS server, or wait no more for its answers."""
+        self._queue.append(wish)
+
+    def directory(self, wish: PublishHost | FindHost) -> None:
+        """Tell the fleet's directory of a host, or ask it."""
         self._queue.append(wish)
 
     def learned(self, learned: LearnedFromProviders) -> None:

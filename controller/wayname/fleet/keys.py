@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 
 from wayname.config.fleet import Fleet
 
@@ -44,6 +45,10 @@ class FleetKeys:
     def version(self, number: int) -> bytes:
         """A version."""
         return self.versions + f"{number:08}".encode()
+
+    def host(self, address: IPv6Address) -> bytes:
+        """What the directory has at an address of a host: roles are given by the digits of prefixes."""
+        return f"{self.prefix}/directory/{address.packed.hex()}".encode()
 
     def file(self, name: str, number: int) -> bytes:
         """The text of a file as it was changed in a version."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from wayname.config.fleet import Fleet
-from wayname.edge.boundary import Json, Persist, Severity
+from wayname.edge.boundary import HostFound, Json, Persist, Severity
+from wayname.fleet.directory import Directory
 from wayname.fleet.etcd import Etcd, EtcdError
-from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leadership import PAUSE, Leadership, Term, boot_time
 from wayname.fleet.sealing import Seal
 from wayname.fleet.state import FleetState
@@ -26,13 +27,16 @@ class FleetMember:
         fleet: Fleet,
         report: Callable[[str, Severity, str, str], None],
         changed: Callable[[], None],
+        found: Callable[[HostFound], Awaitable[None]],
         stands: bool = True,
     ) -> None:
         """`stands` for election, or not before the edge is the router of its site (docs/fleet.md)."""
         keys = EdgeKeys.of(fleet)
         self._etcd = Etcd.of(fleet)
         self._state = FleetState(self._etcd, keys, Seal.read(fleet.sealing_key), boot_time)
-        self.leadership = Leadership(self._etcd, keys, fleet.controller, fleet.lease, report, changed)
+        self._changed = changed
+        self.leadership = Leadership(self._etcd, keys, fleet.controller, fleet.lease, report, self._leadership_changed)
+        self.directory = Directory(self._etcd, FleetKeys(fleet.prefix), keys, self.leadership, report, found)
         self.leadership.stand(stands)
         # What is to be written down before it leads, which it will soon: it acts for the edge already.
         self.acts_early = False
@@ -46,6 +50,10 @@ class FleetMember:
             if self._settling is not None:
                 self._settling.cancel()
             await self._etcd.close()
+
+    def _leadership_changed(self) -> None:
+        self.directory.wake()
+        self._changed()
 
     async def load(self, term: Term) -> None:
         """Begin a term with what the leader before left; return early if the term ends meanwhile."""

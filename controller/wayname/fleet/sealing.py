@@ -105,6 +105,6 @@ class Seal:
             raise SealError(f"{place} in etcd was changed by somebody who has not the key; delete it there") from None
 
 
-def refusal(place: str, form: int) -> str:
+def refusal(place: str, form: int, known: int = FORM) -> str:
     """Say why a value of another form is not read."""
-    return f"{place} in etcd has form {form}, and this wayname reads {FORM}: upgrade this controller"
+    return f"{place} in etcd has form {form}, and this wayname reads {known}: upgrade this controller"

@@ -91,6 +91,13 @@ class Endpoint(BaseEndpoint[Output]):
         """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
         self.contexts.restore(context)
 
+    def agree(self, name: SessionKey, tag: int, peer_tag: int, known: KnownPeer) -> None:
+        """Have a context of which both edges know all without an exchange: the directory of their fleet told them."""
+        pair = Pair(name.local, name.peer)
+        told = frozenset({self._hosts[name.local]})
+        self.contexts.restore(Context(name, tag, pair, pair, State.ESTABLISHED, peer_tag, known, told))
+        self._outbox.add(Ready(name))
+
     def go_by(self, name: SessionKey, pair: Pair, now: float) -> None:
         """Packets of a context go between other locators from now on, and so does what the peer is told of our host."""
         context = self.contexts.named(name)

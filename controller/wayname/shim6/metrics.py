@@ -1,4 +1,4 @@
-"""Rules of users, for Prometheus."""
+"""Rules of users, and contexts of the fleet, for Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wayname.shim6.edge.sessions import Shim6Sessions
 
 
 def metrics_of(known: SessionManager) -> Iterator[Metric]:
-    """How often users' rules of when to begin failed."""
+    """How often users' rules of when to begin failed, and what came of questions to the directory of the fleet."""
     if not isinstance(known, Shim6Sessions):
         return
     rules = CounterMetricFamily(
@@ -23,3 +23,12 @@ def metrics_of(known: SessionManager) -> Iterator[Metric]:
         for why, count in sorted(rule.failed.items()):
             rules.add_metric([name, why], count)
     yield rules
+    if known.fleet is not None:
+        lookups = CounterMetricFamily(
+            "wayname_directory_lookups",
+            "Questions to the directory of the fleet about peers, by what came of them.",
+            labels=["result"],
+        )
+        for result, count in sorted(known.fleet.results.items()):
+            lookups.add_metric([result], count)
+        yield lookups

@@ -15,7 +15,7 @@ from ipaddress import IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.session_rules import ProxyMode, SessionRules
-from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
+from wayname.edge.boundary import ForkSession, HostFound, Json, PairActive, Severity, UnforkSession
 from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
 from wayname.identity.locators import ProvableLocators
@@ -36,6 +36,7 @@ from wayname.shim6.config import SECTION, Security, Shim6
 from wayname.shim6.context import Context, KnownPeer, LocalHost
 from wayname.shim6.custom_rule import CustomRule
 from wayname.shim6.edge import memory
+from wayname.shim6.edge.fleet_contexts import FleetContexts
 from wayname.shim6.edge.fork_teardown import ForkTeardown
 from wayname.shim6.edge.forks import Forks
 from wayname.shim6.edge.hosts import local_host
@@ -91,6 +92,17 @@ class Shim6Sessions(WatchedSessions):
             name: CustomRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)
         }
         self._hosts: dict[IPv6Address, LocalHost] = {}
+        self.fleet = None
+        if means.config.fleet:
+            self.fleet = FleetContexts(
+                self._endpoint,
+                self._hosts,
+                self._learn,
+                means.outputs,
+                self._rate_limited_events,
+                means.rng,
+                self._exchange,
+            )
         self.forks = Forks()
         self._endings = ForkTeardown(self._egress.send)
         self._unfinished: list[SessionKey] = []
@@ -119,6 +131,7 @@ class Shim6Sessions(WatchedSessions):
         return {
             **super().inputs,
             PairActive: self.pair_active,
+            HostFound: self.host_found,
             ForkSession: lambda wish, now: self.fork(wish.session, wish.local_port, wish.peer_port, now),
             UnforkSession: lambda wish, now: self.unfork(wish.session, now),
         }
@@ -134,6 +147,7 @@ class Shim6Sessions(WatchedSessions):
             self._warn(now)
             for host in self._hosts.values():
                 self._endpoint.serve(host, now)
+                self._publish(host, now)
             for name, session in list(self._sessions.items()):
                 context = self._endpoint.contexts.named(name)
                 if name.local in self._hosts and context is not None:
@@ -163,8 +177,16 @@ class Shim6Sessions(WatchedSessions):
     def _serve(self, host: LocalHost, now: float) -> None:
         self._hosts[host.ulid] = host
         self._endpoint.serve(host, now)
+        if self._began:
+            self._publish(host, now)
         self._paths_changed(host.ulid, now)
         self._take(now)
+
+    def _publish(self, host: LocalHost, now: float) -> None:
+        """Tell the fleet of a host whose locators can be proved."""
+        rules = self._rules(host.ulid)
+        if self.fleet and rules is not None and rules.security is not Security.NONE:
+            self.fleet.publish(host, now)
 
     def deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:
         """Use locators in these prefixes only where there is nothing better, and all others as before."""
@@ -177,9 +199,16 @@ class Shim6Sessions(WatchedSessions):
 
     def packet(self, packet: Packet, now: float) -> bool:
         """Take a Shim6 packet for a host of the edge, or an ICMPv6 error about the edge's own I1."""
-        self._endpoint.receive(packet, now)
-        self._take(now)
+        if self.fleet is None or not self.fleet.recognises(packet, now):
+            self._endpoint.receive(packet, now)
+            self._take(now)
         return True
+
+    def host_found(self, found: HostFound, now: float) -> None:
+        """The directory of the fleet answers."""
+        if self.fleet is not None:
+            self.fleet.found(found, now)
+            self._take(now)
 
     def error(self, packet: Packet, now: float) -> bool:
         """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
@@ -321,7 +350,11 @@ class Shim6Sessions(WatchedSessions):
             self._outputs.remember(memory.context_key(name), None)
         else:
             self._outputs.remember(memory.context_key(name), {})
-            self._endpoint.establish(name, now)
+            if self.fleet is None or not self.fleet.begins(name):
+                self._exchange(name, now)
+
+    def _exchange(self, name: SessionKey, now: float) -> None:
+        self._endpoint.establish(name, now)
 
     def _take(self, now: float) -> None:
         """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""

@@ -1,0 +1,166 @@
+"""The directory of a fleet: at each address of a host, what proves its locators and what its edge is reached by.
+
+    form (1)  octets of the edge that speaks for the host
+
+The leader of an edge writes it, under its lease. Whoever begins a session reads the one key that it needs, and whoever
+finds nothing in time does as with hosts of no fleet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address
+
+from wayname.edge.boundary import FindHost, HostFound, PublishHost, Severity
+from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, KeyValue, Put
+from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.leadership import PAUSE, Leadership, Term
+from wayname.fleet.sealing import refusal
+
+# Of values here. An older controller has nothing of a newer one's but that.
+FORM = 1
+# The longest Shim6 message has 2048 octets, and what tells of a host fits into one.
+MOST_OCTETS = 2112
+# As long as somebody who has sent I1 waits before the next one. Packets go on meanwhile, between the identities.
+PATIENCE = 4.0
+# After etcd refused what is to be published.
+LOOK_AGAIN = 5.0
+_MEND = "its role needs the prefixes of its hosts, see `Security` in docs/fleet.md; sessions begin by messages"
+
+
+class Directory:
+    """Publishes hosts of this edge while it leads, and finds others'. `run` it."""
+
+    def __init__(
+        self,
+        etcd: Etcd,
+        keys: FleetKeys,
+        edge: EdgeKeys,
+        leadership: Leadership,
+        report: Callable[[str, Severity, str, str], None],
+        found: Callable[[HostFound], Awaitable[None]],
+    ) -> None:
+        """`found` hears of each answer."""
+        self._etcd = etcd
+        self._keys = keys
+        self._edge = edge
+        self._leadership = leadership
+        self._report = report
+        self._found = found
+        self._questions: asyncio.Queue[FindHost] = asyncio.Queue()
+        self._changed = asyncio.Event()
+        self._wanted: dict[IPv6Address, bytes] = {}
+        # What etcd has of it, under the lease of a term.
+        self._published: dict[IPv6Address, bytes] = {}
+        self._term: Term | None = None
+        self._trouble = ""
+
+    def ask(self, wish: PublishHost | FindHost) -> None:
+        """Publish a host, or find one; the edge bounds how many."""
+        match wish:
+            case FindHost():
+                self._questions.put_nowait(wish)
+            case PublishHost(address, None):
+                self._wanted.pop(address, None)
+                self._changed.set()
+            case PublishHost(address, bytes() as octets):
+                self._wanted[address] = bytes([FORM]) + octets
+                self._changed.set()
+
+    def begin_anew(self) -> None:
+        """Another edge takes the place of the one here, and tells of its hosts at once."""
+        self._wanted = {}
+
+    def wake(self) -> None:
+        """A term has begun or ended, or etcd answers again."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Publish and find until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._publish())
+            while True:
+                group.create_task(self._find(await self._questions.get()))
+
+    async def _publish(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await self._changed.wait()
+            except TimeoutError:
+                pass
+            self._changed.clear()
+            trouble = ""
+            try:
+                await self._settle()
+            except EtcdError as error:
+                trouble = f"{error}; {_MEND}"
+            if trouble != self._trouble:
+                self._trouble = trouble
+                kind, severity = ("unpublished", Severity.WARNING) if trouble else ("published", Severity.INFO)
+                text = trouble or "the hosts of the edge are in the directory"
+                self._report(f"directory.{kind}", severity, self._edge.edge, text)
+
+    async def _settle(self) -> None:
+        """Have etcd know all hosts of this edge, and none that is not here any more."""
+        while (term := self._leadership.term) is not None and self._leadership.may_write():
+            if term is not self._term:
+                # What another lease had goes with that.
+                self._term, self._published = term, {}
+            changed = [each for each, value in self._wanted.items() if self._published.get(each) != value]
+            gone = [each for each in self._published if each not in self._wanted]
+            some = (changed + gone)[:CHANGES_AT_ONCE]
+            if not some:
+                return
+            values = {each: self._wanted.get(each) for each in some}
+            operations = (
+                Delete(self._keys.host(each)) if value is None else Put(self._keys.host(each), value, term.lease)
+                for each, value in values.items()
+            )
+            # If no answer comes etcd may have it or not, so that it is written again, or deleted.
+            self._published |= dict.fromkeys(values, b"")
+            done = await self._etcd.transact([CreatedAt(self._edge.leader, term.revision)], *operations)
+            if not done.succeeded:
+                return
+            for each, value in values.items():
+                if value is None:
+                    self._published.pop(each, None)
+                else:
+                    self._published[each] = value
+
+    async def _find(self, question: FindHost) -> None:
+        mine = self._published.get(question.asked_for)
+        if not self._leadership.may_write():
+            # While etcd is away nobody waits for it.
+            found = HostFound(question, None, "no answer")
+        elif mine is None or mine != self._wanted.get(question.asked_for):
+            # The other edge would not find us.
+            found = HostFound(question, None, "unpublished")
+        else:
+            found = await self._read(question)
+        await self._found(found)
+
+    async def _read(self, question: FindHost) -> HostFound:
+        key = self._keys.host(question.address)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found = await self._get(key)
+        except TimeoutError:
+            return HostFound(question, None, "no answer")
+        if found is None:
+            return HostFound(question, None, "absent")
+        form = found.value[0] if found.value else 0
+        if form != FORM:
+            text = f"{refusal(key.decode(), form, FORM)}; the session begins by messages"
+            return HostFound(question, None, "newer", text)
+        if len(found.value) > MOST_OCTETS:
+            return HostFound(question, None, "too long")
+        return HostFound(question, found.value[1:])
+
+    async def _get(self, key: bytes) -> KeyValue | None:
+        while True:
+            try:
+                return await self._etcd.get(key)
+            except EtcdError:
+                await asyncio.sleep(PAUSE)
