@@ -38,6 +38,7 @@ endpoints = {endpoints}
 edge = "a"
 controller = "{name}"
 sealing_key = "fleet.key"
+lease = {lease}
 """
 SECOND = "a-second"
 
@@ -47,10 +48,13 @@ pytestmark = pytest.mark.skipif(bool(lacking("wires") or missing_for_etcd()), re
 class FleetLab(RunningLab):
     """A lab in which edge a has two controllers."""
 
+    # How long a leader may be silent, in seconds.
+    lease = 1
+
     def __init__(self, plan: Plan, folder: Path, cluster: EtcdCluster) -> None:
         self.cluster = cluster
         self.replies: list[tuple[float, int]] = []
-        fleet = FLEET.format(endpoints=json.dumps(cluster.endpoints), name="first")
+        fleet = FLEET.format(endpoints=json.dumps(cluster.endpoints), name="first", lease=self.lease)
         a = replace(plan.routers["a"], configuration=plan.routers["a"].configuration + fleet)
         plan = replace(plan, routers={**plan.routers, "a": a})
         super().__init__(plan, Wires(plan, folder), folder, self._reply)
@@ -101,14 +105,14 @@ async def until(holds: Callable[[], object], what: str) -> None:
 
 
 @asynccontextmanager
-async def with_session(name: str) -> AsyncIterator[FleetLab]:
+async def with_session(name: str, kind: type[FleetLab] = FleetLab) -> AsyncIterator[FleetLab]:
     """A lab whose hosts ping each other by a session, with a second controller that waits."""
     with LabFolder() as folder:
         etcds = folder / "etcds"
         etcds.mkdir()
         with EtcdCluster(etcds) as cluster:
             plan = plan_lab(replace(find_lab(name), flows=()))
-            async with FleetLab(plan, folder, cluster) as lab:
+            async with kind(plan, folder, cluster) as lab:
                 await lab.hosts[FROM].start({**PING, "to": str(plan.hosts[TO].address.ip)})
                 for edge in ("a", "b"):
                     while not (found := await lab.session_of(edge)) or len(found["paths"]) < 4:  # noqa: ASYNC110
