@@ -120,7 +120,7 @@ struct copy_t {
     @field_list(FIELDS_OF_COPY) bit<3> slot;
     @field_list(FIELDS_OF_COPY) bit<24> sequence;
     @field_list(FIELDS_OF_COPY) bit<48> sent;       // the first time
-    @field_list(FIELDS_OF_COPY) bit<32> hold;       // microseconds
+    @field_list(FIELDS_OF_COPY) bit<32> silence;    // microseconds for which its path may tell nothing
     @field_list(FIELDS_OF_COPY) bit<8> times_again; // that it was sent again
 }
 

@@ -43,6 +43,10 @@ const bit<8>  LEAST_UNREPORTED = 4;
 
 typedef bit<128> unreported_t;
 
+// What is known of a path that was not reported on, in the bits of one octet.
+const bit<8> REPORT_IS_DUE = 1;         // one of the first packet could be here
+const bit<8> COPIES_WENT   = 2;         // what it held went by the others
+
 // 17 bits of session and slot, the number, is it a probe, was the path busy, 3 bits of nothing, when it is due in microseconds, how
 // long after it was sent in units of 64 of them, the path's work in 16ths.
 typedef bit<128> numbered_packet_t;

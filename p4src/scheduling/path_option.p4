@@ -120,6 +120,7 @@ struct path_option_t {
     bool behind;                // the routing header
     bool of_session;            // it stands where its session's peer puts it, in a packet that the session proves
     bool alone;                 // the packet has nothing but a report in it
+    bool may_report;            // it may have one, of what came last
     @field_list(FIELDS_OF_CLONE) bool lone_due;    // such a one is to be made
     bool to_put;
     bit<1> put_counted;

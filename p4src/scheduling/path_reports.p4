@@ -26,7 +26,8 @@ const bit<24> LATEST_REORDERED = 40;
 // Who sends anew after so many microseconds may number anew.
 const bit<48> LONGEST_NUMBERED = 1000000;
 
-// A report that no packet took along for so long goes by itself: sooner if so many packets came, so that reports are few beside them.
+// A report that no packet took along for so long goes by itself: sooner if so many packets came, so that reports are few beside them;
+// at once while packets are held for their order, since then the host sends nothing (resequencing.p4).
 const bit<48> SOONEST_ALONE = 10000;
 const bit<48> LATEST_ALONE  = 40000;
 const bit<8>  PACKETS_OF_LONE_REPORT = 4;
@@ -109,7 +110,8 @@ control PathReports(in headers_t hdr, inout metadata_t meta) {
                 }
                 bit<8> came = due[7:0] |+| 1;
                 unreported.write(session, may_go ++ last ++ (slots | 8w1 << (bit<8>)meta.path_option.slot) ++ came);
-                meta.path_option.lone_due = over[47:47] == 0
+                meta.path_option.may_report = over[47:47] == 0;
+                meta.path_option.lone_due = meta.path_option.may_report
                     && (over >= LATEST_ALONE || over >= SOONEST_ALONE && came >= PACKETS_OF_LONE_REPORT);
             }
         } else if (slots != 0) {

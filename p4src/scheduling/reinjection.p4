@@ -3,12 +3,13 @@
 //   sent       a copy is kept until a report of it should have come   COPY_KEEP
 //              (its delivery, the slowest path's delay and REPORT_WAITS)
 //   reported   what the peer's report confirms is released            COPY_RELEASE
-//   too late   the copy starts again: has its path told anything for half of that time?
-//                yes   it waits on, at most LONGEST_KEPT in all
-//                no    all that it held goes by the others         COPY_SEND
+//   too late   the copy starts again: has its path told nothing for half of that time, while the peer told of others?
+//                no    it waits on, at most LONGEST_KEPT in all
+//                yes   all that it held goes by the others         COPY_SEND
 //
 // That may turn out to be needless: the receiving edge drops what came before (resequencing.p4). So it is done as soon as a path may be
-// dead, and what closes it is what closed it before (subflow_slots.p4); copies that are sent again are a reason to look.
+// dead, and what closes it is what closed it before (subflow_slots.p4); copies that are sent again are a reason to look. Where reports
+// are lost no path is dead: copies of all would fill the queues of those that work. So others must have been told of.
 //
 // Numbers of a path have 24 bits and those of the buffer 32: they stand in the upper ones, so that both go round together.
 
@@ -40,7 +41,7 @@ const bit<8> REFUSED_ORDER = 1;
 
 #ifdef WITH_PACKET_BUFFERS
 
-control Reinjection(in metadata_t meta, out bool kept) {
+control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     @id(REINJECTION_BUFFER_ID)
     @name("reinjection")
     packet_buffer(SESSION_SLOTS, REINJECTION_OCTETS, REINJECTION_OCTETS_OF_PATH) copies;
@@ -50,7 +51,7 @@ control Reinjection(in metadata_t meta, out bool kept) {
         bit<32> number = meta.copy.sequence ++ 8w0;
         kept = true;
         if (meta.copy.order == COPY_KEEP) {
-            kept = copies.keep(path, number, meta.copy.hold, FIELDS_OF_COPY);
+            kept = copies.keep(path, number, hold, FIELDS_OF_COPY);
         } else if (meta.copy.order == COPY_RELEASE) {
             copies.release(path, number);
         } else {
@@ -70,14 +71,14 @@ control Reinjection(in metadata_t meta, out bool kept) {
         meta.copy.slot = meta.schedule.slot[2:0];                                                              \
         meta.copy.sequence = meta.path_option.report.newest;                                                   \
         meta.copy.order = COPY_RELEASE;                                                                        \
-        reinjection.apply(meta, kept);                                                                         \
+        reinjection.apply(meta, 0, kept);                                                                      \
     }
 
 // Of a path that a report closed.
 #define SEND_COPIES                                                                                            \
     if (in_order && meta.path_event.kind == PATH_EVENT_LOST && meta.schedule.reported) {                       \
         meta.copy.order = COPY_SEND;                                                                           \
-        reinjection.apply(meta, kept);                                                                         \
+        reinjection.apply(meta, 0, kept);                                                                      \
     }
 
 // Of a packet whose path is chosen.
@@ -88,11 +89,11 @@ control Reinjection(in metadata_t meta, out bool kept) {
     }                                                                                                          \
     if (meta.path_option.put_ordered && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) {    \
         fine_time_t hold = best.delivery + slowest + REPORT_WAITS;                                             \
-        meta.copy.hold = hold[47:16];                                                                          \
+        meta.copy.silence = hold[48:17];                                                                       \
         meta.copy.slot = best.slot[2:0];                                                                       \
         meta.copy.sequence = meta.path_option.put_sequence;                                                    \
         meta.copy.order = COPY_KEEP;                                                                           \
-        reinjection.apply(meta, kept);                                                                         \
+        reinjection.apply(meta, hold[47:16], kept);                                                            \
         if (!kept) {                                                                                           \
             buffer_refusals.count(REFUSED_COPY);                                                               \
         }                                                                                                      \
@@ -104,16 +105,33 @@ control Reinjection(in metadata_t meta, out bool kept) {
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
         bit<8> its_bit = 8w1 << (bit<8>)meta.copy.slot;                                                        \
         bit<48> silent_for = meta.arrived - unreported[127:80];                                                \
-        bit<48> long_enough = 16w0 ++ (meta.copy.hold >> 1);                                                   \
-        if (closed & its_bit == 0 && (unreported[127:80] == 0 || silent_for < long_enough)) {                 \
+        bit<48> at_least = 16w0 ++ meta.copy.silence;                                                          \
+        bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                            \
+        bool nothing = meta.arrived - heard_reports[63:16] > LONGEST_UNREPORTED;                               \
+        bit<32> left = meta.copy.silence;                                                                      \
+        bool silent = false;                                                                                   \
+        if (unreported[127:80] != 0) {                                                                         \
+            left = left |-| silent_for[31:0];                                                                  \
+            silent = unreported[23:16] & COPIES_WENT != 0                                                      \
+                || left == 0 && (of_others > (bit<16>)meta.schedule.paths                                      \
+                                 || nothing && silent_for > at_least + LONGEST_UNREPORTED);                    \
+        }                                                                                                      \
+        if (left < REPORT_INTERVAL[31:0]) {                                                                    \
+            left = REPORT_INTERVAL[31:0];                                                                      \
+        }                                                                                                      \
+        if (closed & its_bit == 0 && !silent) {                                                                \
             if (meta.arrived - meta.copy.sent < LONGEST_KEPT) {                                                \
                 meta.copy.order = COPY_KEEP;                                                                   \
-                reinjection.apply(meta, kept);                                                                 \
+                reinjection.apply(meta, left, kept);                                                           \
             }                                                                                                  \
             DROP(DROP_COPY_NEEDLESS);                                                                          \
         } else {                                                                                               \
+            if (closed & its_bit == 0) {                                                                       \
+                unreported_since.write(SESSION_SLOT(meta.copy.slot),                                           \
+                                       unreported[127:24] ++ (unreported[23:16] | COPIES_WENT) ++ unreported[15:0]); \
+            }                                                                                                  \
             meta.copy.order = COPY_SEND;                                                                       \
-            reinjection.apply(meta, kept);                                                                     \
+            reinjection.apply(meta, 0, kept);                                                                  \
             meta.copy.times_again = meta.copy.times_again + 1;                                                 \
             meta.schedule.before_known = true;                                                                 \
             meta.schedule.before_slot = 29w0 ++ meta.copy.slot;                                                \

@@ -114,6 +114,9 @@ control Resequencing(inout metadata_t meta, out bool no_room) {
         if (refused) {                                                                                         \
             buffer_refusals.count(REFUSED_ORDER);                                                              \
         }                                                                                                      \
+        if (meta.drop == DROP_HELD_FOR_ORDER && meta.path_option.may_report) {                                 \
+            meta.path_option.lone_due = true;                                                                  \
+        }                                                                                                      \
     }
 #else
 #define PUT_IN_ORDER

@@ -94,7 +94,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     REGISTERS(bit<32>, bit<48>, SCHEDULES, heard_by);           // and when any of the schedule's did
 
     // Of numbered packets. By session and slot: when the first one was sent of which nothing is reported, when the last one was, how
-    // many (8 bits); once a report of the first could be here (8), how many of others had come by then.
+    // many (8 bits); REPORT_IS_DUE, COPIES_WENT (8); how many reports had come by then, or once one of the first could be here.
     @id(UNREPORTED_SINCE_REGISTER_ID)
     @name("unreported_since")
     REGISTERS(bit<32>, unreported_t, SESSION_SLOTS, unreported_since);
@@ -233,15 +233,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
                     ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
                 reported_packets.write(index, reports);
+                bit<64> heard_reports;
+                reports_heard.read(heard_reports, meta.session.number);
+                heard_reports = meta.arrived ++ (heard_reports[15:0] + 1);
+                reports_heard.write(meta.session.number, heard_reports);
                 unreported_t unreported = 0;
                 if (!meta.schedule.reported_all) {
                     unreported_since.read(unreported, SESSION_SLOT(meta.schedule.slot[2:0]));
-                    unreported = meta.arrived ++ unreported[79:32] ++ 32w0;
+                    unreported = meta.arrived ++ unreported[79:32] ++ 16w0 ++ heard_reports[15:0];
                 }
                 unreported_since.write(SESSION_SLOT(meta.schedule.slot[2:0]), unreported);
-                bit<64> heard_reports;
-                reports_heard.read(heard_reports, meta.session.number);
-                reports_heard.write(meta.session.number, meta.arrived ++ (heard_reports[15:0] + 1));
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
@@ -352,7 +353,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     KEEP_COPY
                     unreported_since.read(unreported, SESSION_SLOT(best.slot[2:0]));
                     if (unreported[127:80] == 0 || meta.arrived - unreported[79:32] > LONGEST_PAUSE) {
-                        unreported = meta.arrived ++ 80w0;
+                        unreported = meta.arrived ++ 64w0 ++ heard_reports[15:0];
                     }
                     unreported_since.write(SESSION_SLOT(best.slot[2:0]), unreported[127:80] ++ meta.arrived ++ (unreported[31:24] |+| 1)
                                            ++ unreported[23:0]);

@@ -11,7 +11,7 @@ import pytest
 from carriers import ipv6
 from finsy.proto import p4i
 from google.protobuf import text_format
-from ordered_switch import BUFFERED, OrderedSwitch, order_option, to_host, to_peer
+from ordered_switch import BUFFERED, EDGE, OrderedSwitch, order_option, to_host, to_peer
 from schedule_site import ACK, CLOSE, TCP, PathOf, Schedule, datagram, segment
 from session_site import LOCAL, REMOTE
 from site_switch import MAIN, with_sizes
@@ -85,6 +85,19 @@ def test_what_a_path_held_that_tells_nothing_goes_by_the_other(make: Make) -> No
     assert len(lost) >= 4
     left = to_peer(switch.passes(BEGUN + 2 * HOLD))
     assert [(each.slot, each.order, each.segment) for each in left] == [(1, each.order, each.segment) for each in lost]
+
+
+def test_all_that_a_silent_path_held_goes_at_once(make: Make) -> None:
+    """However long each of them could have taken: the first whose time has come speaks for all."""
+    switch = begun(make(replace(CLOSING, tolerance=SECOND)))
+    sent = [switch.orders(BEGUN + number, number) for number in range(10, 90)]
+    first, *lost = [each for each in sent if each.slot == 0]
+    switch.told(BEGUN + 25 * MILLISECOND, 0, first.sequence)
+    for each in [each for each in sent if each.slot == 1]:
+        switch.told(BEGUN + 40 * MILLISECOND, 1, each.sequence)
+    left = [to_peer(switch.passes(BEGUN + step * MILLISECOND)) for step in range(41, 80)]
+    [together] = [batch for batch in left if batch]
+    assert [(each.slot, each.order) for each in together] == [(1, each.order) for each in lost]
 
 
 def test_what_the_peer_told_of_is_not_sent_again(make: Make) -> None:
@@ -162,6 +175,18 @@ def test_nobody_makes_a_host_wait_longer_than_the_bound(make: Make) -> None:
     assert switch.comes_in_order(0, 3, wait=(1 << 24) - 1, sequence=2) == []
     assert to_host(switch.passes(LONGEST_HELD - 1)) == []
     assert to_host(switch.passes(LONGEST_HELD)) == [3]
+
+
+def test_while_packets_wait_their_sender_hears_of_them_as_often_as_it_may(make: Make) -> None:
+    """The host acknowledges nothing meanwhile, so no packet takes reports along."""
+    switch = make(CLOSING)
+    switch.comes_in_order(0, 1)
+    told = []
+    for time in range(1, 40):
+        packet = ipv6(TCP, segment(2 + time, 0, 100, ACK, (80, 1000)), REMOTE, LOCAL)
+        outputs = switch.comes(time * MILLISECOND, 0, order_option(0, 1 + time, 2 + time, 100_000), packet)
+        told += [time for port, _ in outputs if port == EDGE]
+    assert told == list(range(1, 40, 5))
 
 
 def test_of_two_copies_the_host_gets_one(make: Make) -> None:
