@@ -142,7 +142,7 @@ impl<'d> Translation<'d> {
         self.b.branch(hit, metered, done);
         self.b.enter(metered);
         let dst = self.b.temp(2);
-        self.b.push(Inst::DirectMeter { dst, table: id });
+        self.b.push(Inst::DirectMeter { dst, table: id, before: None });
         let value = self.resize(&value::Value::Scalar(Operand::Temp(dst)), 2, spot.width, false);
         self.put(spot, &value);
         self.b.jump(done);

@@ -25,7 +25,7 @@ impl<'d> Translation<'d> {
                 let index = self.index(index, u128::from(u32::MAX))?;
                 let colour = self.spot(colour)?;
                 let dst = self.b.temp(2);
-                self.b.push(Inst::Meter { dst, meter, index });
+                self.b.push(Inst::Meter { dst, meter, index, before: None });
                 let value = self.resize(&Value::Scalar(Operand::Temp(dst)), 2, colour.width, false);
                 self.put(colour, &value);
                 Ok(())

@@ -176,9 +176,8 @@ fn psa_programs_are_refused_with_what_is_missing() {
         let failure = compiler::compile_text("psa.p4", &changed, &compiler::Options::default()).unwrap_err();
         assert!(failure.to_string().contains(message), "{failure}");
     };
-    let identity = "Checksum<bit<16>>(PSA_HashAlgorithm_t.IDENTITY) whole";
-    refused("Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) whole", identity, "not IDENTITY");
-    refused("(8) pairs;", "(8, { 1, 2 }) pairs;", "can only begin with a number");
+    refused("psa_empty_group_action = put(0xe0e0)", "psa_empty_group_action = answer(1)", "not among the actions");
+    refused("psa_empty_group_action = put(0xe0e0)", "psa_empty_group_action = 7", "must be an action");
     refused("psa_direct_meter = entry_rate;", "", "no table has this direct meter");
     refused("EgressPipeline(EP(), E(), ED())", "EgressPipeline(EP(), E(), ED2())", "ED2");
     refused("digits32.update(8w0x34)", "digits32.update(4w4)", "a multiple of 8 bits, not 4");

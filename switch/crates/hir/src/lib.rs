@@ -160,6 +160,8 @@ pub struct Table {
     pub actions: Vec<ActionRef>,
     /// The default action, its call's control-plane arguments (constants) and whether it is `const`.
     pub default_action: Option<DefaultAction>,
+    /// What PSA's tables do with an empty group: property `psa_empty_group_action`.
+    pub empty_group_action: Option<DefaultAction>,
     pub entries: Option<Entries>,
     pub size: Option<u64>,
     /// Properties beside keys, actions, default_action, entries and size: `implementation`, `counters`, `meters`,

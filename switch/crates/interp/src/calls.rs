@@ -3,6 +3,7 @@
 use ir::eval::Wide;
 use ir::*;
 use num_bigint::BigUint;
+use runtime::GREEN;
 use smallvec::SmallVec;
 
 use crate::run::Run;
@@ -74,13 +75,15 @@ impl Run<'_, '_> {
                 let index = self.index(index);
                 self.context.count(*counter, index);
             }
-            Inst::Meter { dst, meter, index } => {
+            Inst::Meter { dst, meter, index, before } => {
                 let index = self.index(index);
-                let colour = self.context.meter(*meter, index);
+                let before = before.as_ref().map_or(GREEN, |before| self.short(before));
+                let colour = self.context.meter(*meter, index, before);
                 self.assign(*dst, colour.into());
             }
-            Inst::DirectMeter { dst, table } => {
-                let colour = self.context.direct_meter(*table);
+            Inst::DirectMeter { dst, table, before } => {
+                let before = before.as_ref().map_or(GREEN, |before| self.short(before));
+                let colour = self.context.direct_meter(*table, before);
                 self.assign(*dst, colour.into());
             }
             Inst::RegisterRead { dst, register, index } => self.register_read(dst, *register, index),

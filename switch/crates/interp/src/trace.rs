@@ -137,11 +137,11 @@ impl Run<'_, '_> {
                 let index = [Arg::Scalar(*index, 128)];
                 self.extern_event("counter.count", Some(&program.counters[*counter].name), &index, None);
             }
-            Inst::Meter { dst, meter, index } => {
+            Inst::Meter { dst, meter, index, .. } => {
                 let index = [Arg::Scalar(*index, 128)];
                 self.extern_event("meter.execute", Some(&program.meters[*meter].name), &index, Some(*dst));
             }
-            Inst::DirectMeter { dst, table } => {
+            Inst::DirectMeter { dst, table, .. } => {
                 self.extern_event("direct_meter.read", Some(&program.tables[*table].name), &[], Some(*dst));
             }
             Inst::RegisterRead { dst, register, index } => {

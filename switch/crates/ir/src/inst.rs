@@ -194,16 +194,19 @@ pub enum Inst {
         counter: CounterId,
         index: Operand,
     },
-    /// Colour 0 green, 1 yellow, 2 red, in `dst`'s width.
+    /// Colour 0 green, 1 yellow, 2 red, in `dst`'s width. `before` is the packet's colour until now; without it, the meter is
+    /// colour-blind.
     Meter {
         dst: Temp,
         meter: MeterId,
         index: Operand,
+        before: Option<Operand>,
     },
     /// The colour of the entry that the last `Lookup` in the table found.
     DirectMeter {
         dst: Temp,
         table: TableId,
+        before: Option<Operand>,
     },
     /// `index` is 32 bits; out of range reads zero and writes nothing.
     RegisterRead {

@@ -55,6 +55,8 @@ pub struct Table {
     pub const_entries: bool,
     /// Set when its actions stand in an action profile or selector.
     pub profile: Option<ProfileId>,
+    /// What an entry does whose group has no member that may be chosen; nothing, where there is none.
+    pub empty_group: Option<ActionOfTable>,
     pub direct_counter: Option<DirectCounter>,
     pub direct_meter: Option<DirectMeter>,
     pub idle_timeout: bool,
@@ -113,6 +115,14 @@ pub struct DefaultAction {
     pub action: usize,
     pub args: Vec<BigUint>,
     pub is_const: bool,
+}
+
+/// A call of one of a table's actions that stays as the program has it.
+#[derive(Debug, Clone)]
+pub struct ActionOfTable {
+    /// Index into the table's actions.
+    pub action: usize,
+    pub args: Vec<BigUint>,
 }
 
 #[derive(Debug, Clone)]

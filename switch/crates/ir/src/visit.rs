@@ -113,7 +113,6 @@ impl Inst {
             Inst::Lookahead { dst, .. } => dest_use(dst, f),
             Inst::Advance { bits: a, .. }
             | Inst::Count { index: a, .. }
-            | Inst::Meter { index: a, .. }
             | Inst::Clone { session: a, .. }
             | Inst::Truncate { bytes: a }
             | Inst::Assert { cond: a, .. } => operand(a, f),
@@ -128,6 +127,11 @@ impl Inst {
                 arguments(args, f);
                 results.iter().for_each(|dst| dest_use(dst, f));
             }
+            Inst::Meter { index, before, .. } => {
+                operand(index, f);
+                before.iter().for_each(|before| operand(before, f));
+            }
+            Inst::DirectMeter { before, .. } => before.iter().for_each(|before| operand(before, f)),
             Inst::RegisterRead { dst, index, .. } => {
                 dest_use(dst, f);
                 operand(index, f);
@@ -163,7 +167,6 @@ impl Inst {
             Inst::PacketLength { .. }
             | Inst::Fuel { .. }
             | Inst::LoadArg { .. }
-            | Inst::DirectMeter { .. }
             | Inst::Resubmit { .. }
             | Inst::Recirculate { .. }
             | Inst::Note(_) => {}

@@ -3,7 +3,7 @@
 use ir::eval::{Wide, mask, wide};
 use ir::{Arg, Dest, Function, HashAlgorithm, Inst, Operand, Place, Temp, storage_size};
 use num_bigint::BigUint;
-use runtime::{BitString, Context};
+use runtime::{BitString, Context, GREEN};
 
 /// An instruction and the slots that hold its temps: first those it reads, then those it assigns.
 #[derive(Debug)]
@@ -89,13 +89,15 @@ impl Run<'_, '_> {
                 }
                 self.outputs[0] = self.context.in_value_set(*set, key.bytes()).into();
             }
-            Inst::Meter { meter, index, .. } => {
+            Inst::Meter { meter, index, before, .. } => {
                 let index = u64::try_from(self.value(*index)).unwrap_or(u64::MAX);
-                let colour = self.context.meter(*meter, index);
+                let before = before.map_or(GREEN, |before| self.value(before) as u32);
+                let colour = self.context.meter(*meter, index, before);
                 self.give_scalar(0, colour.into());
             }
-            Inst::DirectMeter { table, .. } => {
-                let colour = self.context.direct_meter(*table);
+            Inst::DirectMeter { table, before, .. } => {
+                let before = before.map_or(GREEN, |before| self.value(before) as u32);
+                let colour = self.context.direct_meter(*table, before);
                 self.give_scalar(0, colour.into());
             }
             Inst::RegisterRead { dst, register, index } => {

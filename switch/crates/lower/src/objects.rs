@@ -128,8 +128,11 @@ impl Lower<'_> {
                 if width == 0 {
                     return fail(instance.span, "a register cannot hold values of this type");
                 }
-                let initial =
-                    if self.instances.architecture().is_psa() { self.initial_value(id, width)? } else { BigUint::ZERO };
+                let initial = if self.instances.architecture().is_psa() {
+                    self.initial_value(id, element)?
+                } else {
+                    BigUint::ZERO
+                };
                 let register = self.out.registers.push(ir::Register { name, size, width, initial });
                 self.objects.registers.insert(id, register);
             }
@@ -316,6 +319,9 @@ impl Lower<'_> {
         }
         let table_id = self.out.tables.push(ir::Table::default());
         self.table_properties(decl, table, table_id, &mut out)?;
+        if self.instances.architecture().is_psa() && out.profile.is_some() {
+            out.empty_group = self.empty_group(decl, &out)?;
+        }
         if let Some(entries) = &decl.entries {
             out.const_entries = entries.is_const;
             out.entries = self.entries(decl, entries, &out)?;
@@ -385,7 +391,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    fn constant_parts(&mut self, expr: &Expr, widths: &[u32], out: &mut Vec<BigUint>) -> R<()> {
+    pub fn constant_parts(&mut self, expr: &Expr, widths: &[u32], out: &mut Vec<BigUint>) -> R<()> {
         match self.constant(expr) {
             Some(Constant::Expr(list)) => match &list.kind {
                 hir::ExprKind::Aggregate(items) => {

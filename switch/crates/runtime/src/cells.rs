@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{Problem, What, WriteError};
-use crate::meter::{Colour, Meter};
+use crate::meter::{Colour, GREEN, Meter};
 
 /// Cells of a page.
 const PAGE: u64 = 4096;
@@ -136,14 +136,14 @@ impl MeterCell {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The colour of a packet of `bytes`, which is then counted; green where nothing is configured.
-    pub fn mark(&self, unit: MeterUnit, bytes: u64, now: u64) -> u32 {
+    /// The colour of a packet of `bytes`, which is then counted; green where nothing is configured, whatever it was before.
+    pub fn mark(&self, before: u32, unit: MeterUnit, bytes: u64, now: u64) -> u32 {
         let size = match unit {
             MeterUnit::Packets => 1,
             MeterUnit::Bytes => bytes,
         };
         let Marker { meter, counts } = &mut *self.lock();
-        let colour = meter.as_mut().map_or(Colour::Green, |meter| meter.mark(size, now));
+        let colour = meter.as_mut().map_or(Colour::Green, |meter| meter.mark(before.into(), size, now));
         let count = match colour {
             Colour::Green => &mut counts.green,
             Colour::Yellow => &mut counts.yellow,
@@ -200,8 +200,8 @@ impl Meters {
         Self { cells: Paged::new(&meter.name, meter.size), unit: meter.unit }
     }
 
-    pub fn mark(&self, index: u64, bytes: u64, now: u64) -> u32 {
-        self.cells.make(index, 1, meter_page).map_or(0, |cell| cell[0].mark(self.unit, bytes, now))
+    pub fn mark(&self, before: u32, index: u64, bytes: u64, now: u64) -> u32 {
+        self.cells.make(index, 1, meter_page).map_or(GREEN, |cell| cell[0].mark(before, self.unit, bytes, now))
     }
 
     pub fn read(&self, index: u64) -> Result<Option<MeterConfig>, WriteError> {
@@ -405,14 +405,14 @@ mod tests {
     #[test]
     fn meters_are_green_until_configured() {
         let meters = Meters::new(&ir::Meter { name: "m".into(), size: 2, unit: MeterUnit::Bytes });
-        assert_eq!(meters.mark(0, 1500, 0), 0);
-        assert_eq!(meters.mark(7, 1500, 0), 0);
+        assert_eq!(meters.mark(GREEN, 0, 1500, 0), 0);
+        assert_eq!(meters.mark(GREEN, 7, 1500, 0), 0);
         let config = MeterConfig { cir: 1, cburst: 100, pir: 1, pburst: 200 };
         meters.write(0, Some(config)).unwrap();
-        assert_eq!([100, 100, 100].map(|bytes| meters.mark(0, bytes, 0)), [0, 1, 2]);
+        assert_eq!([100, 100, 100].map(|bytes| meters.mark(GREEN, 0, bytes, 0)), [0, 1, 2]);
         assert_eq!((meters.read(0), meters.read(1)), (Ok(Some(config)), Ok(None)));
         meters.write(0, None).unwrap();
-        assert_eq!(meters.mark(0, 1500, 0), 0);
+        assert_eq!(meters.mark(GREEN, 0, 1500, 0), 0);
         let data = |packets, bytes| CounterData { packets, bytes };
         let expected = ColourCounts { green: data(3, 3100), yellow: data(1, 100), red: data(1, 100) };
         assert_eq!(meters.counts(0), Ok(expected), "of the unconfigured meter too");

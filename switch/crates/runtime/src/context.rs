@@ -13,6 +13,7 @@ use crate::effects::{Effects, Keep};
 use crate::entry::TableEntry;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
+use crate::meter::GREEN;
 use crate::packet::Packet;
 use crate::plugin::Call;
 use crate::random::{Random, Seed};
@@ -189,19 +190,26 @@ impl<'d> Context<'d> {
         let profile = || &device.profiles[state.profile.expect("a table with members has a profile").index()];
         let member = match Head::of(record) {
             Head::Action { number, words } => return (hit, self.take_data(number, words, &record[1..])),
-            Head::Member(slot) => Some(profile().member(slot)),
+            Head::Member(slot) => profile().member(slot),
             Head::Group(slot) => {
                 let profile = profile();
                 let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
                 let hash = hash(algorithm, [selector.bytes(), &[]], || self.random.next());
-                profile.choose(slot, hash)
+                match (profile.choose(slot, hash), state.empty_group.load(std::sync::atomic::Ordering::Acquire)) {
+                    (Some(member), _) => member,
+                    // None of its members is up.
+                    (None, 0) => return (hit, NO_ACTION),
+                    (None, body) => {
+                        let record = state.bodies.record(body);
+                        let Head::Action { number, words } = Head::of(record) else { return (hit, NO_ACTION) };
+                        return (hit, self.take_data(number, words, &record[1..]));
+                    }
+                }
             }
         };
-        // A group none of whose members is up does nothing.
-        let Some(record) = member else { return (hit, NO_ACTION) };
-        let Head::Action { number, words } = Head::of(record) else { return (hit, NO_ACTION) };
+        let Head::Action { number, words } = Head::of(member) else { return (hit, NO_ACTION) };
         let index = state.index_of[number as usize];
-        (hit, self.take_data(index, words, &record[1..]))
+        (hit, self.take_data(index, words, &member[1..]))
     }
 
     /// What a lookup does besides looking up, when the code knows itself which entry is hit.
@@ -265,18 +273,18 @@ impl<'d> Context<'d> {
         self.device.counters[counter.index()].count(index, self.packet.len() as u64);
     }
 
-    /// The packet's colour: 0 green, 1 yellow, 2 red.
-    pub fn meter(&mut self, meter: MeterId, index: u64) -> u32 {
-        self.device.meters[meter.index()].mark(index, self.packet.len() as u64, self.now)
+    /// The packet's colour: 0 green, 1 yellow, 2 red. `before` is what it was; [`GREEN`] for a colour-blind meter.
+    pub fn meter(&mut self, meter: MeterId, index: u64, before: u32) -> u32 {
+        self.device.meters[meter.index()].mark(before, index, self.packet.len() as u64, self.now)
     }
 
     /// The packet's colour by the meter of the entry that the table's lookup found just before; green without one.
-    pub fn direct_meter(&mut self, table: TableId) -> u32 {
+    pub fn direct_meter(&mut self, table: TableId, before: u32) -> u32 {
         match (self.entry, &self.device.tables[table.index()].meters) {
             (Some((looked_up, slot)), Some(meters)) if looked_up == table => {
-                meters.cell(slot).mark(meters.unit, self.packet.len() as u64, self.now)
+                meters.cell(slot).mark(before, meters.unit, self.packet.len() as u64, self.now)
             }
-            _ => 0,
+            _ => GREEN,
         }
     }
 

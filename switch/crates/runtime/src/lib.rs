@@ -42,6 +42,7 @@ pub use effects::Effects;
 pub use entry::*;
 pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
+pub use meter::GREEN;
 /// What externs take and give.
 pub use num_bigint::BigUint;
 pub use packet::Packet;

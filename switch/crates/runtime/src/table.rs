@@ -7,6 +7,7 @@ use std::ops::Bound;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ir::*;
+use num_bigint::BigUint;
 use tables::InsertError;
 
 use crate::action::{decode, encode};
@@ -402,6 +403,9 @@ impl Device {
         for (id, info) in program.tables.iter() {
             let wrong = |entry, error| ProgramError::Entry { table: info.name.clone(), entry, error: Box::new(error) };
             self.reset_default(id).map_err(|error| wrong(None, error))?;
+            if let Some(call) = &info.empty_group {
+                self.load_empty_group(id, call).map_err(|error| wrong(None, error))?;
+            }
             for (number, entry) in info.entries.iter().enumerate() {
                 self.load_program_entry(id, entry).map_err(|error| wrong(Some(number + 1), error))?;
             }
@@ -409,15 +413,28 @@ impl Device {
         Ok(())
     }
 
+    fn load_empty_group(&self, table: TableId, call: &ActionOfTable) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        let (head, data) = self.program_body(info, call.action, &call.args)?;
+        let body = state.lock().bodies.put(&state.bodies, head, &data);
+        state.empty_group.store(body, Release);
+        Ok(())
+    }
+
+    /// The head and data of a call of a table's action that the program itself makes.
+    fn program_body(&self, table: &Table, number: usize, args: &[BigUint]) -> Result<(Head, Vec<u64>), WriteError> {
+        let action = table.actions.get(number).ok_or_else(|| WriteError::Unsupported {
+            object: table.name.clone(),
+            feature: "the action that the program names",
+        })?;
+        let data = encode(&table.name, &self.program().actions[action.action], args)?;
+        Ok((Head::Action { number: number as u32, words: data.len() as u32 }, data))
+    }
+
     fn load_program_entry(&self, table: TableId, entry: &ConstEntry) -> Result<(), WriteError> {
         let (info, state) = self.table_parts(table);
-        let action = info.actions.get(entry.action).ok_or_else(|| WriteError::Unsupported {
-            object: info.name.clone(),
-            feature: "the action that the entry names",
-        })?;
         let pattern = pattern(info, &entry.keys, entry.priority)?;
-        let data = encode(&info.name, &self.program().actions[action.action], &entry.args)?;
-        let head = Head::Action { number: entry.action as u32, words: data.len() as u32 };
+        let (head, data) = self.program_body(info, entry.action, &entry.args)?;
         let book = &mut *state.lock();
         let Book { writer, bodies, .. } = &mut *book;
         let inserted = writer.insert(&pattern, |slot| {

@@ -24,6 +24,7 @@ impl<'a> Checker<'a> {
             keys: Vec::new(),
             actions: Vec::new(),
             default_action: None,
+            empty_group_action: None,
             entries: None,
             size: None,
             properties: Vec::new(),
@@ -57,7 +58,10 @@ impl<'a> Checker<'a> {
                 }
                 (ast::PropertyValue::Expr(value), "default_action") => {
                     self.check_after_actions(property, decl);
-                    table.default_action = self.default_action(value, property.is_const, &table);
+                    table.default_action = self.action_property("default_action", value, property.is_const, &table);
+                }
+                (ast::PropertyValue::Expr(value), name @ "psa_empty_group_action") => {
+                    table.empty_group_action = self.action_property(name, value, property.is_const, &table);
                 }
                 (ast::PropertyValue::Expr(value), name) => self.property(property, name, value, &mut table),
                 _ => {}
@@ -202,20 +206,20 @@ impl<'a> Checker<'a> {
         Some((index, matched.args.into_iter().flatten().collect()))
     }
 
-    fn default_action(&mut self, value: &'a ast::Expr, is_const: bool, table: &Table) -> Option<DefaultAction> {
-        let (path, args): (_, &'a [ast::Arg]) = match &value.kind {
-            ast::ExprKind::Path(path) => (path, &[]),
-            ast::ExprKind::Call { callee, args, .. } => match &callee.kind {
-                ast::ExprKind::Path(path) => (path, args),
-                _ => {
-                    self.error(value.span, "`default_action` must be an action");
-                    return None;
-                }
-            },
-            _ => {
-                self.error(value.span, "`default_action` must be an action");
-                return None;
-            }
+    fn action_property(
+        &mut self,
+        name: &str,
+        value: &'a ast::Expr,
+        is_const: bool,
+        table: &Table,
+    ) -> Option<DefaultAction> {
+        let (callee, args): (_, &'a [ast::Arg]) = match &value.kind {
+            ast::ExprKind::Call { callee, args, .. } => (&callee.kind, args),
+            other => (other, &[]),
+        };
+        let ast::ExprKind::Path(path) = callee else {
+            self.error(value.span, format!("`{name}` must be an action"));
+            return None;
         };
         let (action, args) = self.chosen_action(path, args, value.span, table)?;
         Some(DefaultAction { action, args, is_const })

@@ -50,17 +50,21 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
     Counter<bit<32>, bit<8>>(16, PSA_CounterType_t.PACKETS) kinds;
     DirectCounter<bit<32>>(PSA_CounterType_t.PACKETS_AND_BYTES) hits;
     Meter<bit<8>>(4, PSA_MeterType_t.PACKETS) rate;
+    Meter<bit<8>>(4, PSA_MeterType_t.PACKETS) limits;
     DirectMeter(PSA_MeterType_t.PACKETS) entry_rate;
     Register<bit<32>, bit<8>>(8) last;
     Register<pair_t, bit<8>>(8) pairs;
     Register<bit<32>, bit<8>>(8, 0xabcd) begun;
     Register<bit<136>, bit<8>>(8, 136w0x11 << 128 | 0x22) wide;
+    Register<pair_t, bit<8>>(8, { 2, 0x1234 }) begun_pairs;
     Random<bit<16>>(7, 7) seven;
     Hash<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc16;
     Hash<bit<32>>(PSA_HashAlgorithm_t.CRC32) crc32;
     Hash<bit<32>>(PSA_HashAlgorithm_t.IDENTITY) identity;
     Checksum<bit<32>>(PSA_HashAlgorithm_t.CRC32) digits32;
     Checksum<bit<16>>(PSA_HashAlgorithm_t.CRC16) digits16;
+    Checksum<bit<32>>(PSA_HashAlgorithm_t.IDENTITY) low;
+    Checksum<bit<64>>(PSA_HashAlgorithm_t.IDENTITY) first;
     ActionProfile(8) profile;
     ActionSelector(PSA_HashAlgorithm_t.CRC16, 8, 8) selector;
 
@@ -68,10 +72,14 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
         hdr.answer.value = value;
         hits.count();
     }
+    action tell(in PSA_MeterColor_t colour) {
+        hdr.answer.value = colour == PSA_MeterColor_t.GREEN ? 32w1 : colour == PSA_MeterColor_t.YELLOW ? 32w2 : 32w3;
+    }
     action metered() {
-        hdr.answer.value = (entry_rate.execute() == PSA_MeterColor_t.GREEN) ? 32w1 : 32w0;
+        tell(hdr.d.pad == 0 ? entry_rate.execute() : entry_rate.execute(PSA_MeterColor_t.YELLOW));
     }
     action nothing() {}
+    action put(bit<32> value) { hdr.answer.value = value; }
 
     table counted {
         key = { hdr.d.a: exact; }
@@ -98,8 +106,9 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
             hdr.d.a: exact;
             hdr.d.b: selector;
         }
-        actions = { nothing; }
+        actions = { nothing; put; }
         psa_implementation = selector;
+        const psa_empty_group_action = put(0xe0e0);
     }
 
     apply {
@@ -159,6 +168,27 @@ control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_
                 digits16.update(24w0x373839);
                 hdr.answer.value = (bit<32>) digits16.get();
             }
+            15: {
+                low.update({ 16w0x1122, 8w0x33 });
+                low.clear();
+                low.update({ 8w0x44, 8w0x55 });
+                low.update(8w0x66);
+                hdr.answer.value = low.get();
+            }
+            16: {
+                // Eight octets are kept, the first ones.
+                first.update(48w0x010203040506);
+                first.update({ hdr.d.what, 32w0x0708090a });
+                first.update(8w0x0b);
+                hdr.answer.value = first.get()[63:48] ++ first.get()[15:0];
+            }
+            17: {
+                pair_t pair = begun_pairs.read(hdr.d.pad);
+                hdr.answer.value = pair.low + (bit<32>) pair.high;
+                begun_pairs.write(hdr.d.pad, { 0, 0 });
+            }
+            18: { tell(limits.execute(hdr.d.pad, PSA_MeterColor_t.YELLOW)); }
+            19: { tell(limits.execute(hdr.d.pad, PSA_MeterColor_t.GREEN)); }
             default: {}
         }
     }

@@ -6,6 +6,7 @@ use proto::p4::v1;
 use proto::p4::v1::entity::Entity;
 use proto::p4::v1::p4_data::Data;
 use proto::p4::v1::update::Type;
+use runtime::GREEN;
 
 fn counter(index: Option<i64>, packets: i64) -> Entity {
     Entity::CounterEntry(v1::CounterEntry {
@@ -75,7 +76,7 @@ fn a_meter_counts_by_colour_until_it_is_cleared() {
     fixture.modify(cell(config, None));
     let mut context = fixture.packet(100);
     let meter = fixture.control.device().program().meters.keys().next().unwrap();
-    assert_eq!([0; 4].map(|_| context.meter(meter, 1)), [0, 1, 2, 2]);
+    assert_eq!([0; 4].map(|_| context.meter(meter, 1, GREEN)), [0, 1, 2, 2]);
     let data = |packet_count| Some(v1::CounterData { packet_count, byte_count: 100 * packet_count });
     let counted = Some(v1::MeterCounterData { green: data(1), yellow: data(1), red: data(2) });
     assert_eq!(fixture.read(asked()), [cell(config, counted)]);
@@ -101,7 +102,7 @@ fn a_direct_meter_counts_by_colour_with_its_entry() {
     fixture.insert(entry(green_counts(0, 0)));
     let mut context = fixture.packet(60);
     assert!(context.lookup(table, &[1], &Default::default()).0);
-    assert_eq!(context.direct_meter(table), 0);
+    assert_eq!(context.direct_meter(table, GREEN), 0);
     assert_eq!(colours(), green_counts(1, 60));
     let direct = |counter_data| {
         let table_entry = Some(v1::TableEntry { action: None, ..forward_entry(1) });
@@ -114,11 +115,11 @@ fn a_direct_meter_counts_by_colour_with_its_entry() {
     fixture.refuses(Type::Modify, direct(green_counts(0, 1)), Code::InvalidArgument, "I.exact: the meter's green");
     fixture.modify(direct(Some(Default::default())));
     assert_eq!(colours(), green_counts(0, 0));
-    context.direct_meter(table);
+    context.direct_meter(table, GREEN);
     fixture.modify(entry(Some(Default::default())));
     assert_eq!(colours(), green_counts(0, 0));
     // An entry in the place of one that went begins anew.
-    context.direct_meter(table);
+    context.direct_meter(table, GREEN);
     fixture.delete(entry(None));
     fixture.insert(entry(None));
     assert_eq!(colours(), green_counts(0, 0));
@@ -140,7 +141,7 @@ fn the_default_entry_has_counter_and_meter() {
     for _ in 0..2 {
         assert!(!context.lookup(table, &[1], &Default::default()).0);
     }
-    assert_eq!(context.direct_meter(table), 0);
+    assert_eq!(context.direct_meter(table, GREEN), 0);
     context.idle();
     let count = |packet_count, byte_count| Some(v1::CounterData { packet_count, byte_count });
     assert_eq!((read().counter_data, read().meter_counter_data), (count(2, 140), green_counts(1, 70)));
@@ -156,7 +157,7 @@ fn the_default_entry_has_counter_and_meter() {
     fixture.modify(meter(config, Some(Default::default())));
     assert_eq!(fixture.read(meter(None, Some(Default::default()))), [meter(config, green_counts(0, 0))]);
     context.lookup(table, &[1], &Default::default());
-    assert_eq!([0; 2].map(|_| context.direct_meter(table)), [0, 2]);
+    assert_eq!([0; 2].map(|_| context.direct_meter(table, GREEN)), [0, 2]);
 
     let action = action(FORWARD, &[&[1], &[2]]);
     let written = v1::TableEntry { action, counter_data: count(3, 3), meter_config: config, ..default() };

@@ -28,6 +28,7 @@
 //! type      = "bits" INT | "varbit" INT | "bool" | "error"
 //! part      = key | "action" NAME ["default_only"] ["table_only"] | "profile" NAME | "selector" "(" INT,* ")"
 //!           | "default" INT "(" INT,* ")" ["const"]                           index into the table's actions
+//!           | "empty_group" INT "(" INT,* ")"                                 the same
 //!           | "entry" ["const"] "(" match,* ")" "priority" INT "->" INT "(" INT,* ")"
 //!           | "counter" NAME unit | "meter" NAME unit
 //! key       = "key" NAME ":" INT ("exact" | "lpm" | "ternary" | "range" | "optional")
@@ -62,7 +63,8 @@
 //!           | "emit" NAME place
 //!           | def "," def "=" "lookup" NAME args ["selector" args]
 //!           | def "=" "load_arg" INT | "copy_arg" place "," INT "," INT       offset; offset, bytes
-//!           | "count" NAME "," operand | def "=" "meter" NAME "," operand | def "=" "direct_meter" NAME
+//!           | "count" NAME "," operand
+//!           | def "=" "meter" NAME "," operand ["before" operand] | def "=" "direct_meter" NAME ["before" operand]
 //!           | dest "=" "register_read" NAME "," operand | "register_write" NAME "," operand "," arg
 //!           | def "=" "buffer_keep" NAME "," operand "," operand "," operand "fields" NAME     queue, number, time
 //!           | ("buffer_release" | "buffer_send") NAME "," operand "," operand

@@ -442,6 +442,10 @@ impl Parser {
                 let is_const = self.take_word("const");
                 table.default_action = Some(DefaultAction { action, args, is_const });
             }
+            "empty_group" => {
+                let (action, args) = (self.int()?, self.list(Self::big)?);
+                table.empty_group = Some(ActionOfTable { action, args });
+            }
             "entry" => {
                 let is_const = self.take_word("const");
                 let keys = self.list(Self::key_match)?;

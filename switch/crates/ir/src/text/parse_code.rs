@@ -102,6 +102,10 @@ impl Parser {
         self.operand()
     }
 
+    fn colour_before(&mut self) -> Result<Option<Operand>> {
+        if self.take_word("before") { self.operand().map(Some) } else { Ok(None) }
+    }
+
     fn int_after(&mut self, mark: &str) -> Result<u32> {
         self.mark(mark)?;
         self.int()
@@ -334,7 +338,7 @@ impl Parser {
             "load_arg" => Inst::LoadArg { dst, offset: self.int()? },
             "meter" => {
                 let meter = self.reference("meter", |p| &p.meters, |meter| &meter.name)?;
-                Inst::Meter { dst, meter, index: self.after_comma()? }
+                Inst::Meter { dst, meter, index: self.after_comma()?, before: self.colour_before()? }
             }
             "buffer_keep" => {
                 let buffer = self.buffer_name()?;
@@ -344,7 +348,10 @@ impl Parser {
                 };
                 Inst::BufferKeep { dst, buffer, queue, number, microseconds, fields }
             }
-            "direct_meter" => Inst::DirectMeter { dst, table: self.table_name()? },
+            "direct_meter" => {
+                let table = self.table_name()?;
+                Inst::DirectMeter { dst, table, before: self.colour_before()? }
+            }
             _ => return self.error(format!("`{word}` is no instruction with a result")),
         })
     }

@@ -281,6 +281,11 @@ impl Program {
         if let Some(profile) = table.profile {
             writeln!(f, "    profile {}", RefText(reference(&self.profiles, profile, |profile| &profile.name)))?;
         }
+        if let Some(call) = &table.empty_group {
+            write!(f, "    empty_group {} ", call.action)?;
+            list(f, &call.args, |f, arg| write!(f, "{arg}"))?;
+            writeln!(f)?;
+        }
         if let Some(counter) = &table.direct_counter {
             writeln!(f, "    counter {} {}", NameText(&counter.name), counter.unit.word())?;
         }

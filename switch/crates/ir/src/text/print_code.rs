@@ -290,13 +290,15 @@ impl Display for InstText<'_> {
                 let name = RefText(reference(&program.counters, *counter, |counter| &counter.name));
                 write!(f, "count {name}, {index}")
             }
-            Inst::Meter { dst, meter, index } => {
+            Inst::Meter { dst, meter, index, before } => {
                 self.assign(f, *dst)?;
-                write!(f, "meter {}, {index}", RefText(reference(&program.meters, *meter, |meter| &meter.name)))
+                write!(f, "meter {}, {index}", RefText(reference(&program.meters, *meter, |meter| &meter.name)))?;
+                colour_before(f, before)
             }
-            Inst::DirectMeter { dst, table } => {
+            Inst::DirectMeter { dst, table, before } => {
                 self.assign(f, *dst)?;
-                write!(f, "direct_meter {}", RefText(reference(&program.tables, *table, |table| &table.name)))
+                write!(f, "direct_meter {}", RefText(reference(&program.tables, *table, |table| &table.name)))?;
+                colour_before(f, before)
             }
             Inst::RegisterRead { dst, register, index } => {
                 self.dest(f, dst)?;
@@ -394,4 +396,8 @@ impl Display for InstText<'_> {
             }
         }
     }
+}
+
+fn colour_before(f: &mut Formatter<'_>, before: &Option<Operand>) -> fmt::Result {
+    before.iter().try_for_each(|before| write!(f, " before {before}"))
 }

@@ -345,14 +345,16 @@ impl Checker<'_> {
                 self.handle(&program.counters, *counter);
                 self.any_operand(index);
             }
-            Inst::Meter { dst, meter, index } => {
+            Inst::Meter { dst, meter, index, before } => {
                 self.dst(*dst);
                 self.handle(&program.meters, *meter);
                 self.any_operand(index);
+                before.iter().for_each(|before| self.any_operand(before));
             }
-            Inst::DirectMeter { dst, table } => {
+            Inst::DirectMeter { dst, table, before } => {
                 self.dst(*dst);
                 self.handle(&program.tables, *table);
+                before.iter().for_each(|before| self.any_operand(before));
             }
             Inst::RegisterRead { dst, register, index } => {
                 let width = self.dest(dst);

@@ -141,6 +141,9 @@ impl Rules<'_> {
         if let Some(default) = &table.default_action {
             self.call(table, default.action, &default.args);
         }
+        if let Some(call) = &table.empty_group {
+            self.call(table, call.action, &call.args);
+        }
         for entry in &table.entries {
             let (found, wanted) = (entry.keys.len(), table.keys.len());
             self.require(found == wanted, || format!("an entry has {found} keys instead of {wanted}"));

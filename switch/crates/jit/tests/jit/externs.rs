@@ -9,7 +9,7 @@ use ir::*;
 use jit::Jit;
 use num_bigint::BigUint;
 use proptest::prelude::*;
-use runtime::{Backend, Context, Device, Effects, MeterConfig};
+use runtime::{Backend, Context, Device, Effects, GREEN, MeterConfig};
 
 use crate::random::errors;
 
@@ -144,7 +144,8 @@ impl Builder {
             1 => {
                 let index = self.index(a, number);
                 let dst = self.temp([2, 8, 32][b as usize % 3]);
-                self.insts.push(Inst::Meter { dst, meter: MeterId::new(c as usize % 2), index });
+                let before = (d % 2 == 1).then(|| self.index(e, number >> 8));
+                self.insts.push(Inst::Meter { dst, meter: MeterId::new(c as usize % 2), index, before });
                 self.keep(Dest::Temp(dst));
             }
             2 => {
@@ -251,7 +252,7 @@ fn run(
     let registers = program.registers.keys().flat_map(|id| (0..CELLS).map(move |i| (id, i)));
     let registers = registers.map(|(id, i)| device.register(id, i).unwrap()).collect();
     let counts = counts.collect();
-    let colours = program.meters.keys().map(|meter| context.meter(meter, 1)).collect();
+    let colours = program.meters.keys().map(|meter| context.meter(meter, 1, GREEN)).collect();
     (passes, counts, registers, colours)
 }
 

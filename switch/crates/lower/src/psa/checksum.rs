@@ -10,6 +10,10 @@ use crate::value::{Value, Values};
 /// Of the Internet checksum.
 const WIDTH: u32 = 16;
 
+/// Of `IDENTITY`, and of the number of its octets.
+const IDENTITY: u32 = 64;
+pub const OCTETS: u32 = 8;
+
 /// Where a sum is kept. Each begins with 0, which is also the CRC of nothing.
 #[derive(Clone, Copy)]
 pub struct Checksum {
@@ -18,9 +22,15 @@ pub struct Checksum {
 }
 
 impl Checksum {
+    /// Where `IDENTITY` keeps how many octets it has.
+    pub fn octets(self) -> Place {
+        Place::at(self.place.offset + 8)
+    }
+
     pub fn width(self) -> u32 {
         match self.algorithm {
             HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom => 32,
+            HashAlgorithm::Identity => IDENTITY,
             _ => WIDTH,
         }
     }
@@ -38,14 +48,15 @@ impl Lower<'_> {
             },
             _ => return Ok(()),
         };
-        if algorithm == HashAlgorithm::Identity {
-            return fail(instance.span, "a `Checksum` can be a CRC or ONES_COMPLEMENT16 on this switch, not IDENTITY");
-        }
         let offset = self.out.frame.persistent;
         let checksum = Checksum { place: Place::at(offset), algorithm };
         let kind = SymbolKind::Bits(checksum.width());
         self.out.frame.symbols.push(Symbol { name: instance.name.clone(), offset, kind });
         self.extend_persistent(8);
+        if algorithm == HashAlgorithm::Identity {
+            // `Checksum::octets`.
+            self.extend_persistent(8);
+        }
         self.objects.checksums.insert(id, checksum);
         Ok(())
     }
@@ -57,7 +68,14 @@ impl Lower<'_> {
         let mut own: Vec<Checksum> = own.map(|(_, checksum)| *checksum).collect();
         own.sort_by_key(|checksum| checksum.place.offset);
         for checksum in own {
-            self.b.store(checksum.place, checksum.width(), Operand::Imm(0));
+            self.clear(checksum);
+        }
+    }
+
+    fn clear(&mut self, checksum: Checksum) {
+        self.b.store(checksum.place, checksum.width(), Operand::Imm(0));
+        if checksum.algorithm == HashAlgorithm::Identity {
+            self.b.store(checksum.octets(), OCTETS, Operand::Imm(0));
         }
     }
 
@@ -71,10 +89,13 @@ impl Lower<'_> {
     ) -> R<Option<Value>> {
         let Some(&checksum) = self.objects.checksums.get(&instance) else { return Ok(None) };
         let (place, width) = (checksum.place, checksum.width());
-        let is_crc = checksum.algorithm != HashAlgorithm::Csum16;
+        let is_ones_complement = checksum.algorithm == HashAlgorithm::Csum16;
         match (method, given) {
-            ("clear", []) => self.b.store(place, width, Operand::Imm(0)),
-            ("update", [data]) if is_crc => self.continue_crc(checksum, data)?,
+            ("clear", []) => self.clear(checksum),
+            ("update", [data]) if checksum.algorithm == HashAlgorithm::Identity => {
+                self.continue_identity(checksum, data)?;
+            }
+            ("update", [data]) if !is_ones_complement => self.continue_crc(checksum, data)?,
             ("add" | "update", [data]) => {
                 let negated = self.sum_of(data)?;
                 let sum = self.b.unary(ir::UnaryOp::Not, WIDTH, negated);
@@ -87,7 +108,7 @@ impl Lower<'_> {
             }
             ("get", []) => {
                 let sum = self.b.load(place, width);
-                let value = if is_crc { sum } else { self.b.unary(ir::UnaryOp::Not, width, sum) };
+                let value = if is_ones_complement { self.b.unary(ir::UnaryOp::Not, width, sum) } else { sum };
                 let wanted = self.width(call.ty, call.span)?;
                 return Ok(Some(self.resize(&Value::Scalar(value), width, wanted, false)));
             }

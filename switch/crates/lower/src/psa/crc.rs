@@ -16,15 +16,7 @@ impl Lower<'_> {
     ///
     /// where `c` stands before zeros, its lowest octet first, and all three have `n` bits.
     pub fn continue_crc(&mut self, checksum: Checksum, data: &Expr) -> R<()> {
-        let mut list = Vec::new();
-        self.args(data, &mut list)?;
-        if list.iter().any(|arg| matches!(arg, Arg::Varbit(..))) {
-            return fail(data.span, "a CRC as `Checksum` takes no `varbit`; `Hash` does");
-        }
-        let bits: u32 = list.iter().map(Arg::width).sum();
-        if !bits.is_multiple_of(8) {
-            return fail(data.span, format!("a CRC takes a multiple of 8 bits, not {bits}"));
-        }
+        let (list, bits) = self.octets_of(data)?;
         if bits == 0 {
             return Ok(());
         }
@@ -39,14 +31,34 @@ impl Lower<'_> {
         let mut with_first = vec![Arg::Scalar(first, taken)];
         with_first.extend(zeros(bits - taken));
         for data in [list, with_first, zeros(bits).into_iter().collect()] {
-            let dst = self.b.temp(width);
-            let none = Arg::Scalar(Operand::Imm(0), 1);
-            let algorithm = checksum.algorithm;
-            self.b.push(Inst::Hash { dst: Dest::Temp(dst), algorithm, base: none.clone(), data, max: none });
-            next = self.b.binary(BinaryOp::Xor, width, next, Operand::Temp(dst));
+            let crc = self.plain_hash(checksum, data);
+            next = self.b.binary(BinaryOp::Xor, width, next, crc);
         }
         self.b.store(checksum.place, width, next);
         Ok(())
+    }
+
+    /// The hash of data by a checksum's algorithm.
+    pub fn plain_hash(&mut self, checksum: Checksum, data: Vec<Arg>) -> Operand {
+        let dst = self.b.temp(checksum.width());
+        let none = Arg::Scalar(Operand::Imm(0), 1);
+        let algorithm = checksum.algorithm;
+        self.b.push(Inst::Hash { dst: Dest::Temp(dst), algorithm, base: none.clone(), data, max: none });
+        Operand::Temp(dst)
+    }
+
+    /// What a checksum is given in parts, and its bits.
+    pub fn octets_of(&mut self, data: &Expr) -> R<(Vec<Arg>, u32)> {
+        let mut list = Vec::new();
+        self.args(data, &mut list)?;
+        if list.iter().any(|arg| matches!(arg, Arg::Varbit(..))) {
+            return fail(data.span, "this `Checksum` takes no `varbit`; `Hash` does");
+        }
+        let bits: u32 = list.iter().map(Arg::width).sum();
+        if !bits.is_multiple_of(8) {
+            return fail(data.span, format!("this `Checksum` takes a multiple of 8 bits, not {bits}"));
+        }
+        Ok((list, bits))
     }
 
     fn octets_reversed(&mut self, number: Operand, width: u32) -> Operand {

@@ -1,20 +1,21 @@
 //! PSA's extern functions and methods.
 
-use hir::Expr;
 use hir::instances::{InstanceId, Value as Constant};
-use ir::{Arg, BinaryOp, CompareOp, HashAlgorithm, Inst, Operand};
+use hir::{Expr, TypeId};
+use ir::{ActionOfTable, Arg, BinaryOp, CompareOp, HashAlgorithm, Inst, Operand};
 use num_bigint::BigUint;
 
 use crate::context::{Lower, R, fail};
 use crate::externs::Called;
+use crate::objects::leaf_width;
 use crate::value::{Value, Values};
 
 /// Egress to this port goes back to ingress.
 const PORT_RECIRCULATE: u128 = 0xffff_fffa;
 
-/// `PSA_MeterColor_t.RED` and `.GREEN`; ours are 0 green, 1 yellow, 2 red.
-const RED: u128 = 0;
+/// The width of `PSA_MeterColor_t`, and how many it has.
 const COLOUR: u32 = 32;
+const COLOURS: u128 = 3;
 
 impl Lower<'_> {
     pub fn psa_function(&mut self, name: &str, given: &[&Expr]) -> R<Called> {
@@ -72,7 +73,7 @@ impl Lower<'_> {
             ("Meter", "execute", [index, before @ ..]) => {
                 let index = self.object_index(index)?;
                 let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(Called::NoValue) };
-                self.metered(before.first().copied(), |dst| Inst::Meter { dst, meter, index })?
+                self.metered(before.first().copied(), |dst, before| Inst::Meter { dst, meter, index, before })?
             }
             ("DirectMeter", "execute", before) => {
                 let Some(&table) = self.objects.direct_meters.get(&instance) else {
@@ -81,7 +82,7 @@ impl Lower<'_> {
                 if self.running != Some(table) {
                     return fail(call.span, "a direct meter can only be executed in an action of its own table");
                 }
-                self.metered(before.first().copied(), |dst| Inst::DirectMeter { dst, table })?
+                self.metered(before.first().copied(), |dst, before| Inst::DirectMeter { dst, table, before })?
             }
             ("Register", "read", [index]) => {
                 let index = self.object_index(index)?;
@@ -116,34 +117,26 @@ impl Lower<'_> {
         Ok(value.map_or(Called::NoValue, Called::Value))
     }
 
-    /// A meter's colour as psa.p4 has it. A packet that was red before stays so and takes no tokens (RFC 2698, colour
-    /// aware); one that was yellow does not become green.
-    fn metered(&mut self, before: Option<&Expr>, meter: impl FnOnce(ir::Temp) -> Inst) -> R<Option<Value>> {
+    /// A meter's colour as psa.p4 has it. RFC 2698: without a colour before, as if that were green.
+    fn metered(
+        &mut self,
+        before: Option<&Expr>,
+        meter: impl FnOnce(ir::Temp, Option<Operand>) -> Inst,
+    ) -> R<Option<Value>> {
         let before = before.map(|before| self.scalar(before)).transpose()?;
-        let place = self.b.alloc(4, 4);
-        let (asked, done) = (self.b.block(), self.b.block());
-        self.b.store(place, COLOUR, Operand::Imm(RED));
-        if let Some(before) = before {
-            let was_red = self.b.compare(CompareOp::Eq, COLOUR, before, Operand::Imm(RED));
-            self.b.branch(was_red, done, asked);
-        } else {
-            self.b.jump(asked);
-        }
-        self.b.enter(asked);
+        let before = before.map(|before| self.turned(before, 2));
         let dst = self.b.temp(COLOUR);
-        self.b.push(meter(dst));
-        // Ours from 0: green, yellow, red; psa.p4's: red, green, yellow.
-        let next = self.b.binary(BinaryOp::Add, COLOUR, Operand::Temp(dst), Operand::Imm(1));
-        let is_red = self.b.compare(CompareOp::Eq, COLOUR, next, Operand::Imm(3));
-        let mut colour = self.b.select(COLOUR, is_red, Operand::Imm(RED), next);
-        if let Some(before) = before {
-            let green_now = self.b.compare(CompareOp::Eq, COLOUR, colour, Operand::Imm(1));
-            colour = self.b.select(COLOUR, green_now, before, colour);
-        }
-        self.b.store(place, COLOUR, colour);
-        self.b.jump(done);
-        self.b.enter(done);
-        Ok(Some(Value::Scalar(self.b.load(place, COLOUR))))
+        self.b.push(meter(dst, before));
+        Ok(Some(Value::Scalar(self.turned(Operand::Temp(dst), 1))))
+    }
+
+    /// The colour that stands `by` places behind another, in turns. Ours from 0: green, yellow, red; psa.p4's: red, green,
+    /// yellow.
+    fn turned(&mut self, colour: Operand, by: u128) -> Operand {
+        let next = self.b.binary(BinaryOp::Add, COLOUR, colour, Operand::Imm(by));
+        let again = self.b.binary(BinaryOp::Sub, COLOUR, next, Operand::Imm(COLOURS));
+        let is_one = self.b.compare(CompareOp::LtU, COLOUR, next, Operand::Imm(COLOURS));
+        self.b.select(COLOUR, is_one, next, again)
     }
 
     fn random_number(&mut self, instance: InstanceId, call: &Expr) -> R<Option<Value>> {
@@ -184,14 +177,36 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of a register's cells before anything is written.
-    pub fn initial_value(&self, instance: InstanceId, width: u32) -> R<BigUint> {
-        let given = self.instances.get(instance);
-        let Some(Some(value)) = given.args.get(1) else { return Ok(BigUint::ZERO) };
-        match self.bits_of(value, width) {
-            Some(bits) => Ok(bits),
-            None => fail(given.span, "a register's cells can only begin with a number, a `bool`, an enum or an error"),
+    /// What an entry does whose group is empty: PSA says `NoAction`, where the program says nothing.
+    pub fn empty_group(&mut self, decl: &hir::Table, table: &ir::Table) -> R<Option<ActionOfTable>> {
+        if let Some(call) = &decl.empty_group_action {
+            let Some(chosen) = table.actions.get(call.action) else {
+                return fail(decl.span, "the action of empty groups is not among the table's actions");
+            };
+            let args = self.action_args(chosen.action, &call.args, decl.span)?;
+            return Ok(Some(ActionOfTable { action: call.action, args }));
         }
+        let listed = decl.actions.iter().position(|listed| self.hir.actions[listed.action].name == "NoAction");
+        Ok(listed.map(|action| ActionOfTable { action, args: Vec::new() }))
+    }
+
+    /// The value of a register's cells before anything is written.
+    pub fn initial_value(&mut self, instance: InstanceId, element: TypeId) -> R<BigUint> {
+        let instances = self.instances;
+        let given = instances.get(instance);
+        let Some(Some(value)) = given.args.get(1) else { return Ok(BigUint::ZERO) };
+        // Whose constants the value may name.
+        self.instance = given.parent.unwrap_or(self.instance);
+        let widths: Vec<u32> = self.data_leaves(element, "").iter().map(|leaf| leaf_width(leaf.kind)).collect();
+        let mut parts = Vec::new();
+        match value {
+            Constant::Expr(list) => self.constant_parts(list, &widths, &mut parts)?,
+            scalar => parts.extend(widths.first().and_then(|width| self.bits_of(scalar, *width))),
+        }
+        if parts.len() != widths.len() {
+            return fail(given.span, "a register's cells can only begin with a constant that has all their fields");
+        }
+        Ok(parts.iter().zip(widths).fold(BigUint::ZERO, |value, (part, width)| value << width | part))
     }
 }
 

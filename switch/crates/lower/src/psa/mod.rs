@@ -3,6 +3,7 @@
 mod checksum;
 mod crc;
 mod externs;
+mod identity;
 
 pub use checksum::Checksum;
 use hir::instances::{InstanceId, InstanceKind};

@@ -229,7 +229,7 @@ impl Lower<'_> {
                 let target = self.lvalue(result)?;
                 let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(Called::NoValue) };
                 let dst = self.b.temp(width);
-                self.b.push(Inst::Meter { dst, meter, index });
+                self.b.push(Inst::Meter { dst, meter, index, before: None });
                 self.assign(&target, result.ty, &Value::Scalar(Operand::Temp(dst)));
             }
             ("direct_meter", "read", [result]) => {
@@ -243,7 +243,7 @@ impl Lower<'_> {
                     return Ok(Called::NoValue);
                 }
                 let dst = self.b.temp(width);
-                self.b.push(Inst::DirectMeter { dst, table });
+                self.b.push(Inst::DirectMeter { dst, table, before: None });
                 self.assign(&target, result.ty, &Value::Scalar(Operand::Temp(dst)));
             }
             ("register", "read", [result, index]) => self.register_read(instance, result, index)?,

@@ -35,6 +35,8 @@ pub(crate) struct TableState {
     pub bodies: Bodies,
     /// The body of the default action, 0 for none.
     pub default: AtomicU32,
+    /// The body of what is done where a group has no member that is up, 0 for nothing. It stays as the program has it.
+    pub empty_group: AtomicU32,
     /// The index in the table's actions of each action of the program.
     pub index_of: Vec<u32>,
     pub profile: Option<ProfileId>,
@@ -115,6 +117,7 @@ impl TableState {
             matches,
             bodies,
             default: AtomicU32::new(0),
+            empty_group: AtomicU32::new(0),
             index_of,
             profile: table.profile,
             stats: Words::new(4, 3),

@@ -2,7 +2,9 @@
 
 use crate::common::*;
 use ir::*;
-use runtime::{ActionCall, Context, CounterData, Device, EntryAction, MeterConfig, NewEntry, Packet, WriteError};
+use runtime::{
+    ActionCall, Context, CounterData, Device, EntryAction, GREEN, MeterConfig, NewEntry, Packet, WriteError,
+};
 
 const MICROSECOND: u64 = 1000;
 
@@ -196,12 +198,12 @@ fn direct_counters_and_meters_belong_to_their_entry() {
     let mut colours = Vec::new();
     for _ in 0..3 {
         look(&mut context, t, &[0, 1]);
-        colours.push(context.direct_meter(t));
+        colours.push(context.direct_meter(t, GREEN));
     }
     look(&mut context, t, &[0, 3]);
-    colours.push(context.direct_meter(t));
+    colours.push(context.direct_meter(t, GREEN));
     look(&mut context, t, &[0, 2]);
-    colours.push(context.direct_meter(t));
+    colours.push(context.direct_meter(t, GREEN));
     assert_eq!(colours, [0, 1, 2, 0, 0]);
     context.idle();
     let read = device.entries(t, 0);
@@ -215,7 +217,7 @@ fn direct_counters_and_meters_belong_to_their_entry() {
     device.set_direct_meter(t, &[exact(1)], 0, None).unwrap();
     assert_eq!(device.entries(t, 0)[0].counter, Some(CounterData::default()));
     look(&mut context, t, &[0, 1]);
-    assert_eq!(context.direct_meter(t), 0);
+    assert_eq!(context.direct_meter(t, GREEN), 0);
     context.idle();
     device.delete_entry(t, &[exact(1)], 0).unwrap();
     device.insert_entry(t, &forward_entry(vec![exact(4)], 0, 4), 0).unwrap();
