@@ -58,14 +58,21 @@ fn main() -> ExitCode {
     let mut include_dirs = args.include.clone();
     include_dirs.push(args.folder.join("../p4include"));
     let options = Options { include_dirs, read_files: true, ..Options::default() };
+    // What all cases run is compiled once; each begins with fresh state.
+    let common = args.program.as_deref().map(|program| BACKENDS.map(|(kind, _)| load(program, &options, kind)));
     let mut passed = [0; BACKENDS.len()];
     for case in &cases {
-        let program = args.program.clone().unwrap_or_else(|| with_extension(case, "p4"));
         let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for (index, (kind, backend)) in BACKENDS.into_iter().enumerate() {
-            let result = catch_unwind(AssertUnwindSafe(|| match args.hostile {
-                Some(packets) => hostile::run(&load(&program, &options, kind)?, packets),
-                None => run(case, &program, &options, kind),
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                let loaded = match &common {
+                    Some(common) => common[index].as_ref().map_err(String::clone)?.fresh()?,
+                    None => load(&with_extension(case, "p4"), &options, kind)?,
+                };
+                match args.hostile {
+                    Some(packets) => hostile::run(&loaded, packets),
+                    None => run(case, &loaded),
+                }
             }))
             .unwrap_or_else(|_| Err("panicked".into()));
             match result {
@@ -118,11 +125,10 @@ fn load(program: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, 
     Loaded::with_externs(Arc::new(compiled.program), kind, Arc::new(externs))
 }
 
-fn run(case: &Path, program: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
-    let loaded = load(program, options, kind)?;
+fn run(case: &Path, loaded: &Loaded) -> Result<(), String> {
     let text = std::fs::read_to_string(with_extension(case, "stf")).map_err(|error| error.to_string())?;
     let script = script::parse(&text)?;
-    passed(stf::run(&loaded, &script)?)?;
+    passed(stf::run(loaded, &script)?)?;
     // Nothing is compiled again for it.
     let loaded = loaded.fresh()?;
     loaded.device.serve_threads();
