@@ -77,6 +77,9 @@ class Rig:
         self.searches: list[FindModifier] = []
         self.answers: Callable[[int, Frame], list[tuple[int, Frame]]] = lambda port, frame: []
         self._learned: LearnedFromProviders | None = None
+        # What waits while the switch takes no packets of the controller, or the controller does not read its answers.
+        self.unsent: list[PacketOut] | None = None
+        self.unread: list[PacketIn] | None = None
         self.switch = self._new_switch()
         self.edge = self._new_edge()
         self.edge.receive(SwitchUp(self.read()), self.now)
@@ -98,6 +101,16 @@ class Rig:
         self.config = self.config.again(learned.learned)
         self.edge = self._new_edge(self.edge)
         self.edge.receive(SwitchUp(self.read(), resumed=True), self.now)
+
+    def go_on(self) -> None:
+        """Let what waits go through, in its order."""
+        unsent, self.unsent = self.unsent or [], None
+        for output in unsent:
+            self._carry_out(output)
+        unread, self.unread = self.unread or [], None
+        for arrived in unread:
+            self.edge.receive(arrived, self.now)
+        self.settle()
 
     def restart_switch(self) -> None:
         """Let the switch lose all it knew."""
@@ -164,7 +177,10 @@ class Rig:
                 arrived = PacketIn(
                     packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
                 )
-                self.edge.receive(arrived, self.now)
+                if self.unread is not None:
+                    self.unread.append(arrived)
+                else:
+                    self.edge.receive(arrived, self.now)
             learned, self._learned = self._learned, None
             if learned is not None:
                 self._renumber(learned)
@@ -182,6 +198,8 @@ class Rig:
                 del self.remembered[output.key]
         elif isinstance(output, FindModifier):
             self.searches.append(output)
+        elif isinstance(output, PacketOut) and self.unsent is not None:
+            self.unsent.append(output)
         elif isinstance(output, PacketOut):
             out = fy.P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
             packet = out.encode_update(self.schema).packet

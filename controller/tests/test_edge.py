@@ -307,6 +307,49 @@ class TestRoutes:
         rig.advance(10)
         assert "2001:db8:100::1" not in [each.subject for each in rig.events if each.kind == "nexthop.down"]
 
+    def test_while_the_switch_stands_still_no_next_hop_is_missed(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        rig.unsent = []
+        rig.advance(2.1)
+        rig.go_on()
+        rig.advance(2)
+        assert "nexthop.down" not in rig.kinds()
+
+    def test_answers_that_nobody_has_read_yet_are_not_missed(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        for _ in range(5):
+            rig.unread = []
+            rig.advance(0.6)
+            rig.go_on()
+        assert "nexthop.down" not in rig.kinds()
+
+    def test_who_is_silent_is_found_when_the_switch_goes_on(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        first.silent = True
+        rig.unsent = []
+        rig.advance(2.1)
+        assert "nexthop.down" not in rig.kinds()
+        rig.go_on()
+        rig.advance(0.75)
+        assert [each.subject for each in rig.events if each.kind == "nexthop.down"] == ["2001:db8:100::1"]
+
+    def test_a_dead_next_hop_stays_where_it_was(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        before = rig.entries("fdb")
+        first.silent = True
+        rig.advance(0.75)
+        assert "nexthop.down" in rig.kinds()
+        assert rig.entries("fdb") == before, "loopbacks are no stations"
+
+    def test_a_dead_next_hop_in_a_tagged_vlan_is_found(self) -> None:
+        rig = Rig(SITE.replace("number = 4\nvlan = 100", "number = 4\ntagged = [100]"))
+        first = Host(rig, 4, 100, "02:00:00:00:00:d1", "2001:db8:100::1", tagged=True)
+        rig.advance(1)
+        assert "nexthop.up" in rig.kinds()
+        first.silent = True
+        rig.advance(0.75)
+        assert "2001:db8:100::1" in [each.subject for each in rig.events if each.kind == "nexthop.down"]
+
     def test_mtu_of_the_port_binds(self, rig: Rig, host: Host, first: Host, second: Host) -> None:
         first.silent = True
         rig.advance(2)

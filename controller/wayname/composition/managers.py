@@ -147,7 +147,9 @@ class Managers:
         self._punt_handlers = [manager.punts for manager in self.managers]
         self._input_handlers = [manager.inputs for manager in self.managers]
         self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))
-        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._providers_changed)
+        self.liveness = Liveness(
+            config, self.routes, self.neighbours, self.fdb, links, outputs, rng, self._providers_changed
+        )
         self.kernel = self._kernel(providers, schema) if config.linux and config.linux.routes else None
         self.routers = Routers(config, links, outputs, rng, self.provider_prefixes)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)

@@ -2,37 +2,52 @@
 
 Every `probe` seconds each is sent an echo request of the router to itself: the neighbour's forwarding returns it,
 whether or not its control plane is there. Where that cannot be (no global address on the link, or the MAC is not known)
-or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down. In a
-turn that comes late nothing is counted: the answers may be there, and nobody has looked at them. The switch knows
-probes that come back by their marks and meters them apart, so that no flood keeps them from coming.
+or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down.
+
+A probe that stays without an answer proves nothing while the switch or this controller stands still: it may not have
+left, or its answer may not have been read. So in doubt the switch is given a copy of the probe as if it had come back
+(a loopback), which takes the way of the answers through it. A probe counts as missed when a loopback that was sent
+behind it is back, and another one that was sent a while after that, and still no answer. While a switch hands over to
+the next one nothing comes back, and nothing is counted. Where no loopback can be (the station is not in the FDB)
+misses count by time, but not in a turn that comes late.
+
+The switch knows probes that come back by their marks and meters them apart, so that no flood keeps them from coming.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv6Address
 
 import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
+from wayname.edge.fdb import Fdb
 from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
+from wayname.p4_constants import PacketOutKind
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.punts import own_probe
 from wayname.timers import Timers
 from wayname.wire import icmpv6
 from wayname.wire.discovery import NeighbourAdvertisement
+from wayname.wire.ipv6 import Packet
 from wayname.wire.mac import Mac
 
 MOST_MISSES = 3
 # Of the time between probes.
 LATE = 0.25
 MARK_OCTETS = 8
+# The sequence number of a loopback is its number and this bit, that of a probe is the misses before it.
+LOOPBACK = 0x8000
+# In times `probe`: one that is away for longer is sent again.
+LOOPBACK_LOST = 4
 
 
 class NextHopHealth(StrEnum):
@@ -44,10 +59,22 @@ class NextHopHealth(StrEnum):
 
 
 @dataclass(slots=True)
+class _Loopbacks:
+    """At most one of a next hop is under way."""
+
+    number: int = 0
+    # When the one that is under way was sent, and when the last one came back.
+    sent: float | None = None
+    back: float | None = None
+
+
+@dataclass(slots=True)
 class _Watched:
     health: NextHopHealth = NextHopHealth.UNKNOWN
     misses: int = 0
     asked: bool = False
+    # Since the last answer.
+    loopbacks: _Loopbacks = field(default_factory=_Loopbacks)
     # Where it was last: what the switch forwards by may be gone when the line comes back.
     mac: Mac | None = None
     port: int | None = None
@@ -61,6 +88,7 @@ class Liveness:
         config: Config,
         routes: Routes,
         neighbours: Neighbours,
+        fdb: Fdb,
         links: Links,
         outputs: Outputs,
         rng: random.Random,
@@ -68,6 +96,7 @@ class Liveness:
     ) -> None:
         self._config = config
         self._routes = routes
+        self._fdb = fdb
         self._neighbours = neighbours
         self._links = links
         self._outputs = outputs
@@ -143,7 +172,7 @@ class Liveness:
     def start(self, now: float) -> None:
         """The switch is there: probe, each next hop at a time of its own."""
         for hop, watched in self._watched.items():
-            watched.misses, watched.asked = 0, False
+            _begin_anew(watched)
             self._probe_soon(hop, now)
 
     def _probe_soon(self, hop: LinkAddress, now: float) -> None:
@@ -155,12 +184,25 @@ class Liveness:
             self._timers.cancel(hop)
 
     def returned(self, arrival: ReceivedPacket, message: icmpv6.Message, now: float) -> bool:
-        """Take an echo request that came back; return whether it is a probe."""
+        """Take an echo request that came back; return whether it is a probe, or a loopback."""
         hop = self._by_mark.get(message.body[4 : 4 + MARK_OCTETS]) if message.type == icmpv6.ECHO_REQUEST else None
         if hop is None or hop.vlan != arrival.interface.vlan:
             return False
-        self._heard(hop, now)
+        sequence = int.from_bytes(message.body[2:4])
+        if sequence & LOOPBACK:
+            self._looped_back(hop, sequence, now)
+        else:
+            self._heard(hop, now)
         return True
+
+    def _looped_back(self, hop: LinkAddress, sequence: int, now: float) -> None:
+        """Switch and controller do their work: what has not been answered until now was not."""
+        watched = self._watched[hop]
+        loopbacks = watched.loopbacks
+        if loopbacks.sent is None or sequence != loopbacks.number:
+            return
+        loopbacks.sent, loopbacks.back = None, now
+        self._miss(hop, watched, now)
 
     def advertised(self, arrival: ReceivedPacket, said: NeighbourAdvertisement, now: float) -> None:
         """A next hop may have answered a solicitation."""
@@ -175,7 +217,7 @@ class Liveness:
         watched = self._watched.get(hop)
         if watched is None:
             return
-        watched.misses, watched.asked = 0, False
+        _begin_anew(watched)
         neighbour = self._neighbours.get(hop)
         if neighbour is not None:
             watched.mac, watched.port = neighbour.mac, neighbour.port
@@ -192,19 +234,48 @@ class Liveness:
         return self._timers.next()
 
     def handle_timer(self, now: float, late: float) -> None:
-        """Count what was not answered, unless the turn is late, and probe again."""
-        on_time = late < self._config.timing.probe * LATE
+        """Doubt what was not answered, and probe again."""
+        probe = self._config.timing.probe
         for hop in self._timers.due(now):
             watched = self._watched[hop]
-            if watched.asked and on_time:
-                watched.misses += 1
-            if watched.misses >= MOST_MISSES and watched.health is not NextHopHealth.DOWN:
-                self._lose(hop, watched, now)
+            in_doubt = watched.asked and watched.health is not NextHopHealth.DOWN
+            proves = in_doubt and self._can_loop_back(hop, watched)
+            if in_doubt and not proves and late < probe * LATE:
+                self._miss(hop, watched, now)
             self._probe(hop, watched)
+            if proves:
+                self._loop_back(hop, watched, now)
             watched.asked = True
             # In doubt it is asked twice as often, so that a cut is known after three times `probe` at most.
-            doubtful = watched.misses and watched.health is not NextHopHealth.DOWN
-            self._timers.set(hop, now + self._config.timing.probe / (2 if doubtful else 1))
+            doubtful = in_doubt and watched.health is not NextHopHealth.DOWN
+            self._timers.set(hop, now + probe / (2 if doubtful else 1))
+
+    def _miss(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
+        watched.misses += 1
+        if watched.misses >= MOST_MISSES and watched.health is not NextHopHealth.DOWN:
+            self._lose(hop, watched, now)
+
+    def _can_loop_back(self, hop: LinkAddress, watched: _Watched) -> bool:
+        """Tell whether the FDB stays as it is when a frame of the next hop seems to come."""
+        return (
+            watched.mac is not None
+            and watched.port is not None
+            and self._fdb.port_of(hop.vlan, watched.mac) == watched.port
+            and self._own_address(hop) is not None
+        )
+
+    def _loop_back(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
+        """Give the switch a probe as if it came back, unless one is under way or answers had no time yet."""
+        loopbacks, probe = watched.loopbacks, self._config.timing.probe
+        interface, own = self._config.interface(hop.vlan), self._own_address(hop)
+        assert interface and own and watched.mac is not None and watched.port is not None
+        if loopbacks.sent is not None and now < loopbacks.sent + LOOPBACK_LOST * probe:
+            return
+        if loopbacks.back is not None and now - loopbacks.back < probe * LATE:
+            return
+        loopbacks.number, loopbacks.sent = LOOPBACK | (loopbacks.number + 1) % LOOPBACK, now
+        packet = self._echo_request(hop, own, loopbacks.number)
+        self._links.within(PacketOutKind.SUBMIT, interface, watched.port, watched.mac, packet)
 
     def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.health = NextHopHealth.DOWN
@@ -221,18 +292,30 @@ class Liveness:
         neighbour = self._neighbours.get(hop)
         if neighbour is not None:
             watched.mac, watched.port = neighbour.mac, neighbour.port
-        own = next((address.ip for address in interface.own_addresses), None)
+        own = self._own_address(hop)
         if own is not None and watched.mac is not None and watched.port is not None:
-            # identifier: the next hop's number, sequence number: the misses before it, then what only we and it know
-            body = self._routes.number(hop).to_bytes(2) + watched.misses.to_bytes(4)[2:] + self._marks[hop]
-            packet = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, body).packet(own, own, 255)
-            self._links.send(interface, watched.port, watched.mac, packet)
-            if neighbour is not None and not watched.misses:
+            self._links.send(interface, watched.port, watched.mac, self._echo_request(hop, own, watched.misses))
+            if neighbour is not None and not watched.asked:
                 return
         if neighbour is None:
             self._neighbours.ask(hop, None, None)
         else:
             self._neighbours.ask(hop, neighbour.mac, neighbour.port)
+
+    def _own_address(self, hop: LinkAddress) -> IPv6Address | None:
+        interface = self._config.interface(hop.vlan)
+        return next((address.ip for address in interface.own_addresses), None) if interface else None
+
+    def _echo_request(self, hop: LinkAddress, own: IPv6Address, sequence: int) -> Packet:
+        # identifier: the next hop's number, then what only we and it know
+        body = self._routes.number(hop).to_bytes(2) + (sequence & 0xFFFF).to_bytes(2) + self._marks[hop]
+        return icmpv6.Message(icmpv6.ECHO_REQUEST, 0, body).packet(own, own, 255)
+
+
+def _begin_anew(watched: _Watched) -> None:
+    watched.misses, watched.asked = 0, False
+    # Loopbacks that are under way still have lower numbers.
+    watched.loopbacks = _Loopbacks(watched.loopbacks.number)
 
 
 def _routes_text(changed: Iterable[object]) -> str:
