@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -59,6 +62,20 @@ class SwitchProcess:
         # Its device id and CPU port are the ones that the controller takes by default.
         command = [str(SWITCH), "--grpc-server-addr", address, *wires]
         self._process = subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL)
+
+    def hand_over(self) -> int:
+        """Have it start the next one, which goes on in its place; return that one's process id."""
+        assert self._process is not None
+        process, found = self._process, set[int]()
+        process.send_signal(signal.SIGHUP)
+        # Until it ends, and the next one is nobody's child: it is reaped last.
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            for thread in Path(f"/proc/{process.pid}/task").glob("*/children"):
+                with contextlib.suppress(OSError):
+                    found.update(map(int, thread.read_text().split()))
+            time.sleep(0.005)
+        assert process.wait() == 0
+        return found.pop()
 
     def kill(self) -> None:
         """End it without a warning."""
@@ -171,6 +188,28 @@ async def test_switch_killed_and_started_anew(switch: SwitchProcess, tmp_path: P
             keys = ("hash_keys", ())
             assert after.pop(keys) != before.pop(keys)
             assert after == before
+
+
+async def test_a_switch_that_hands_over_alarms_nobody(switch: SwitchProcess, tmp_path: Path) -> None:
+    async with asyncio.timeout(60), hosts(tmp_path) as (one, two):
+        switch.start()
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            await one.ping(str(two.address))
+            seen = controller.events.last
+            successor = await asyncio.to_thread(switch.hand_over)
+            try:
+                await event(controller, "switch.up", seen)
+                await one.ping_answered(str(two.address))
+            finally:
+                os.kill(successor, signal.SIGKILL)
+            said = [each.event for each in controller.events.since(seen)]
+            kinds = [each.kind for each in said if each.kind.startswith("switch.")]
+            assert kinds[:2] == ["switch.down", "switch.up"]
+            down = next(each for each in said if each.kind == "switch.down")
+            assert down.text == (
+                f"the switch at 127.0.0.1:{switch.port} ended the session, as when it restarts; it is asked again"
+            )
 
 
 async def test_switch_with_a_state_killed_and_started_anew_without_a_controller(

@@ -47,9 +47,11 @@ _ENTITIES_A_TURN = 256
 class SwitchError(Exception):
     """Why a switch cannot be used, in one line; a lasting one does not go away by trying again."""
 
-    def __init__(self, text: str, *, lasting: bool = False) -> None:
+    def __init__(self, text: str, *, lasting: bool = False, away: bool = False) -> None:
         super().__init__(text)
         self.lasting = lasting
+        # Nobody is at its address.
+        self.away = away
 
 
 class NotLeadingError(Exception):
@@ -283,7 +285,7 @@ class Connection:
             raise self._explain(error) from None
         except RuntimeError:
             # So finsy tells that the switch ended the stream in good order.
-            raise SwitchError(f"the switch at {self._config.address} ended the session; it is asked again") from None
+            raise SwitchError(f"the switch at {self._config.address} ended the session", away=True) from None
 
     async def _inputs(self, message: p4r.StreamMessageResponse) -> Iterable[Input]:
         match message.WhichOneof("update"):
@@ -324,7 +326,7 @@ class Connection:
             return SwitchError(f"another controller has the switch at {address}; stop it first")
         match error.code:
             case GRPCStatusCode.UNAVAILABLE:
-                return SwitchError(f"no switch answers at {address}; start it, or set switch.address")
+                return SwitchError(f"no switch answers at {address}; start it, or set switch.address", away=True)
             case GRPCStatusCode.NOT_FOUND:
                 text = f"the switch at {address} has no device {device} ({error.message})"
                 return SwitchError(f"{text}; set switch.device_id to its --device-id", lasting=True)

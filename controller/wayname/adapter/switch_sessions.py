@@ -21,6 +21,8 @@ from wayname.pipeline.entries import everything
 FIRST_WAIT = 0.1
 LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
+# A switch that restarts is back until then, and nobody has to start it.
+RESTART_SECONDS = 5.0
 
 # Where an input came from: a session, somebody who waits until it is dealt with, or nobody.
 Origin: TypeAlias = Connection | asyncio.Event | None
@@ -47,7 +49,8 @@ class SwitchSessions:
         self._replace_pipeline = replace_pipeline
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
-        self._trouble = ""
+        # Why it was ended, or what a timeout means.
+        self._trouble = SwitchError("")
         # Kinds of messages that the switch refused in this session, each told once.
         self._refused: set[str] = set()
 
@@ -58,17 +61,18 @@ class SwitchSessions:
 
     def lose(self, error: SwitchError) -> None:
         """End the session: what the switch holds has to be read again."""
-        self._trouble = str(error)
+        self._trouble = error
         if self._session is not None:
             self._session.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
         """Keep one until cancelled; raise `SwitchError` for what trying again does not mend."""
         wait, said = FIRST_WAIT, ""
+        address, restarts_until = self._config.address, 0.0
         while True:
             term = await self._leading.elected()
             connection = self._connection(term)
-            self._trouble = f"no answer from {self._config.address} in {OPEN_SECONDS:g} s; is it a switch?"
+            self._trouble = SwitchError(f"no answer from {address} in {OPEN_SECONDS:g} s; is it a switch?")
             try:
                 async with asyncio.timeout(OPEN_SECONDS):
                     await connection.open()
@@ -84,7 +88,13 @@ class SwitchSessions:
             except (SwitchError, TimeoutError) as error:
                 if isinstance(error, SwitchError) and error.lasting:
                     raise
-                text = str(error) or self._trouble
+                text, now = str(error) or str(self._trouble), asyncio.get_running_loop().time()
+                if self._trouble.away or (isinstance(error, SwitchError) and error.away):
+                    if self._session is not None:
+                        restarts_until = now + RESTART_SECONDS
+                        text = f"the switch at {address} ended the session, as when it restarts; it is asked again"
+                    elif now < restarts_until:
+                        text = said
                 if text != said:
                     await self._inputs.put(SwitchDown(text), None)
                 said = text
