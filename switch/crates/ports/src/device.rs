@@ -101,6 +101,20 @@ impl Device {
         self.ask(libc::SIOCGIFFLAGS).is_ok_and(|value| first_word(&value) & libc::IFF_UP as u32 != 0)
     }
 
+    /// Has it up, as an operator does by `ip link set NAME up`. Who may not leaves it as it is.
+    pub fn enable(&self) -> io::Result<()> {
+        let flags = first_word(&self.ask(libc::SIOCGIFFLAGS)?) as u16;
+        let up = libc::IFF_UP as u16;
+        if flags & up != 0 {
+            return Ok(());
+        }
+        match self.tell(libc::SIOCSIFFLAGS, &(flags | up).to_ne_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(error) => Err(io::Error::new(error.kind(), format!("does not come up: {error}"))),
+            Ok(()) => Ok(()),
+        }
+    }
+
     /// Up, and with a carrier; an interface that is gone is not. The kernel sets the flag for the carrier once a second
     /// at most (linkwatch): [`Device::has_carrier`] knows sooner.
     pub fn is_up(&self) -> bool {

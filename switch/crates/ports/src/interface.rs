@@ -70,9 +70,10 @@ impl Interface {
         Ok(ends)
     }
 
-    /// Takes part in the interface's traffic, in promiscuous mode (which needs CAP_NET_RAW).
+    /// Takes part in the interface's traffic, in promiscuous mode (which needs CAP_NET_RAW), and has it up (CAP_NET_ADMIN).
     pub fn open(name: &str) -> io::Result<Self> {
         let device = Device::open(name)?;
+        device.enable()?;
         let longest = device.mtu()? + 18;
         let socket = sending_socket()?;
         let set = |option, value: u32| set_option(&socket, libc::SOL_PACKET, option, &value);

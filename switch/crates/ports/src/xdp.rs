@@ -101,6 +101,7 @@ impl Xdp {
     /// Takes the interface's traffic away from the kernel (which needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF).
     pub fn open(name: &str) -> io::Result<Self> {
         let device = Device::open(name)?;
+        device.enable()?;
         let longest = device.mtu()? + 18;
         let chunk = (longest + KERNEL_HEADROOM).next_power_of_two().max(2048);
         if chunk > LONGEST_CHUNK {

@@ -104,6 +104,27 @@ fn carry(from: &mut dyn Port, to: &mut dyn Port) {
     assert!(got == frames, "frames changed on their way");
 }
 
+fn comes_up(a: &str, b: &str) {
+    let Some(namespace) = empty() else { return };
+    namespace.ip("link add west type veth peer name east").unwrap();
+    // As after a start of the machine: nobody has it up yet.
+    let (a, b) = (open(&namespace, a).unwrap(), open(&namespace, b).unwrap());
+    assert!(link_becomes(&*a, true) && link_becomes(&*b, true));
+    // What an operator takes down later stays down.
+    namespace.ip("link set west down").unwrap();
+    assert!(link_becomes(&*a, false));
+}
+
+#[test]
+fn an_interface_that_is_down_comes_up() {
+    comes_up("west", "east");
+}
+
+#[test]
+fn an_xdp_interface_that_is_down_comes_up() {
+    comes_up("xdp:west", "xdp:east");
+}
+
 fn frames_both_ways(a: &str, b: &str) {
     let Some(namespace) = pair() else { return };
     let (mut a, mut b) = (open(&namespace, a).unwrap(), open(&namespace, b).unwrap());
