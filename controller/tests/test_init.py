@@ -182,3 +182,15 @@ def test_a_question_without_an_answer_is_told(kernel: Kernel, monkeypatch: pytes
     assert done.returncode == 1 and "Which prefix" in done.stdout
     (line,) = done.stderr.splitlines()
     assert line.startswith("wayname: a question has no answer; run it on a terminal")
+
+
+def test_empty_answers_get_a_hint_and_end(kernel: Kernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kernel.routes = []
+    answers = io.StringIO("\n" * 100)
+    monkeypatch.setattr("sys.stdin", answers)
+    done = wayname("init", tmp_path / "edge.toml")
+    assert done.returncode == 1
+    *hints, error = done.stderr.splitlines()
+    assert hints == ["Write it as in 2001:db8:a::/48, or dhcpv6-pd."] * 3
+    assert "3 answers were empty; say it by options" in error
+    assert answers.tell() == 3

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 EXAMPLE = "--provider eth2,2001:db8:a::/48,fe80::1"
 # As `prefix_length` of the configuration.
 LEAST_LENGTH, MOST_LENGTH = 8, 64
+# In a row, to one question.
+MOST_EMPTY = 3
 
 
 @click.command()
@@ -172,7 +174,7 @@ def matching(device: Device, prefixes: list[SitePrefix], uplinks: int) -> SitePr
 def asked_prefix(route: DefaultRoute) -> tuple[IPv6Network | None, int | None]:
     """Ask for the prefix of a provider."""
     question = f"Which prefix did the provider behind {route.device} give the site? {DELEGATED} has the edge ask it"
-    text = click.prompt(question, default=DELEGATED if route.is_advertised else None)
+    text = ask(question, DELEGATED if route.is_advertised else "", f"Write it as in 2001:db8:a::/48, or {DELEGATED}.")
     return read_provider_prefix(text, "the prefix")
 
 
@@ -182,8 +184,18 @@ def asked_hosts(candidates: list[str], yes: bool) -> list[str]:
         raise Failure("no device is left for hosts: name one with --hosts DEVICE")
     if yes:
         return candidates
-    text = click.prompt("Behind which devices are hosts?", default=" ".join(candidates))
-    return str(text).replace(",", " ").split()
+    text = ask("Behind which devices are hosts?", " ".join(candidates), "Write them as in eth1 eth4.")
+    return text.replace(",", " ").split()
+
+
+def ask(question: str, default: str, hint: str) -> str:
+    """Ask somebody, who says something or takes the default; a program that answers nothing ends it."""
+    for _ in range(MOST_EMPTY):
+        text = str(click.prompt(question, default=default, show_default=bool(default))).strip()
+        if text:
+            return text
+        click.echo(hint, err=True)
+    raise Failure(f"{question} {MOST_EMPTY} answers were empty; say it by options, as in {EXAMPLE}")
 
 
 def check_device(device: str, there: dict[str, Device], option: str) -> None:
