@@ -88,6 +88,8 @@ def test_options_say_what_the_kernel_does_not_know(kernel: Kernel, tmp_path: Pat
     config = load_config(file)
     assert [str(each.prefix) for each in config.providers] == ["2001:db8:a::/48"]
     assert str(config.translations[0].inside) == "fd12:3456:789a::/48"
+    here = config.interfaces[1].link_local
+    assert f"  provider eth2 has to route 2001:db8:a::/48 to {here}\n" in wayname("check", file).stdout
 
 
 def test_a_prefix_that_may_be_either_providers_is_not_guessed(kernel: Kernel, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from test_adapter import SwitchProcess, hosts
 from test_command import command, config, fails, switch, up, wayname
 
-from wayname.cli.status import provider_line
+from wayname.cli.status import no_provider_works, provider_line, state_line
 
 __all__ = ["config", "switch"]
 
@@ -63,6 +63,26 @@ def test_a_provider_that_is_down_says_why() -> None:
     assert provider_line({"name": "north", "used": True, "why": ""}) == "north up"
     why = "2001:db8:2::22 does not answer"
     assert provider_line({"name": "north", "used": False, "why": why}) == f"north down: {why}"
+
+
+def test_an_edge_whose_providers_are_all_down_says_so() -> None:
+    down, up = {"used": False}, {"used": True}
+    assert no_provider_works([down, down])
+    assert state_line([down, down]) == "nothing: the edge is up, but no provider works"
+    for providers in ([], [up, down], [up]):
+        assert not no_provider_works(providers)
+        assert state_line(providers) == "nothing: the edge is up"
+
+
+async def test_it_ends_with_a_status_of_its_own_where_no_provider_works(
+    switch: SwitchProcess, with_provider: Path, tmp_path: Path
+) -> None:
+    switch.start()
+    with up(with_provider) as running:
+        running.logs("nexthop.down")
+        done = await asyncio.to_thread(wayname, "--api", f"unix:{tmp_path}/api", "status", "--wait")
+    assert done.returncode == 3
+    assert "nothing: the edge is up, but no provider works" in done.stdout
 
 
 def test_versions_without_a_controller(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ def command(asking: Asking, file: Path) -> None:
         for each in warned:
             print(f"{file}: warning: {each}")
         print(f"{file}: no mistakes: {summary(config)}")
+        for line in routes_back(config):
+            print(f"  {line}")
 
 
 def summary(config: Config) -> str:
@@ -68,6 +70,18 @@ def summary(config: Config) -> str:
         "routes": len(config.routes),
     }
     return ", ".join(f"{count} {name if count != 1 else name[:-1]}" for name, count in counts.items())
+
+
+def routes_back(config: Config) -> list[str]:
+    """What each provider has to do whose prefix is written: one that delegates it knows where to."""
+    delegated = {source.name for source in config.prefix_sources if source.is_delegated}
+    lines = []
+    for provider in config.providers:
+        interfaces = [config.interface(hop.vlan) for hop, _ in provider.via]
+        here = " or ".join(dict.fromkeys(str(each.link_local) for each in interfaces if each is not None))
+        if provider.name not in delegated and here:
+            lines.append(f"provider {provider.name} has to route {provider.prefix} to {here}")
+    return lines
 
 
 def sample(config: Config) -> dict[str, Learned]:

@@ -91,7 +91,7 @@ def first_config(hosts: Sequence[str], uplinks: Sequence[Uplink], inside: IPv6Ne
     parts = [
         f"""\
 # An edge as `wayname init` found it. IPv6 is routed; IPv4 is bridged only.
-# docs/configuration.md has all keys. After a change: wayname check FILE, then wayname reload.
+# wayname.toml(5) has all keys. After a change: wayname check FILE, then wayname reload.
 
 [switch]
 # The switch is started with: {port_options(hosts, uplinks)} --grpc-server-addr {ADDRESS} --admin {ADMIN}
@@ -114,6 +114,8 @@ vlan = {HOSTS_VLAN}
 name = "site"
 addresses = ["{router}"]
 advertise = true
+# DNS servers that hosts are told of; else they need one from elsewhere.
+#dns_servers = ["2001:db8:f::53"]
 
 """)
     for uplink, vlan in zip(uplinks, vlans, strict=True):

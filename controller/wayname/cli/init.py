@@ -50,6 +50,7 @@ def command(
     --yes, a provider whose router advertises itself is asked for a prefix. FILE is edge.toml unless given, and is never
     overwritten. --json asks nothing, as --yes.
     """
+    from wayname.cli.check import routes_back
     from wayname.cli.first_config import first_config, next_commands, random_inside
     from wayname.composition.configuration import parse_config
     from wayname.config.tables import ConfigError
@@ -71,7 +72,7 @@ def command(
     own = read_prefix(inside, "--inside") if inside else random_inside(length)
     text = first_config(behind, uplinks, own)
     try:
-        parse_config(text, str(file))
+        config = parse_config(text, str(file))
     except ConfigError as error:
         raise Failure("what was given makes no configuration:", *error.lines) from None
     write_new(file, text)
@@ -91,6 +92,8 @@ def command(
     print(f"{file} is written: hosts behind {', '.join(behind)}, with addresses in {own}")
     for uplink in uplinks:
         print(f"  {uplink.text}")
+    for line in routes_back(config):
+        print(f"  {line}")
     print("Next, as root:")
     for line in next_commands(file, behind, uplinks):
         print(f"  {line}")

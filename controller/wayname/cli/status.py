@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 # Seconds.
 ASK_AGAIN = 0.2
+# The status of --wait where everything is there, and no provider works.
+NO_PROVIDER = 3
+# How long one is waited for, in seconds, once everything else is there: a router may answer a moment later.
+PROVIDER_SECONDS = 5.0
 
 
 @click.command()
@@ -30,7 +35,8 @@ ASK_AGAIN = 0.2
 def command(asking: Asking, wait: bool, timeout: float | None) -> None:
     """Show the switch, the controller and the ports.
 
-    Ends with status 1 while the switch is not ready, and if the edge is not up within --timeout.
+    Ends with status 1 while the switch is not ready, and if the edge is not up within --timeout; with --wait also with
+    status 3 if the edge is up and none of its providers works.
     """
     from wayname.cli import show
 
@@ -52,7 +58,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
                 ("switch", f"{switch['address']}, device {switch['device_id']}, {switch['target']}"),
                 ("state", show.good_or_bad(switch["state"], ready)),
                 ("controller", f"{status['version']}, up {timedelta(seconds=int(status['uptime']))}"),
-                ("waits for", status["waits_for"] or "nothing: the edge is up"),
+                ("waits for", status["waits_for"] or state_line(providers)),
                 *([("providers", [provider_line(each) for each in providers])] if providers else []),
                 ("reconnects", switch["reconnects"]),
                 ("updates", f"{switch['writes']} written, {switch['failed_writes']} refused"),
@@ -83,6 +89,20 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
             show.show_table(columns, rows, "")
     if not ready:
         raise click.exceptions.Exit(1)
+    if wait and no_provider_works(providers):
+        raise click.exceptions.Exit(NO_PROVIDER)
+
+
+def no_provider_works(providers: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there are providers, and nothing leaves by any of them."""
+    return bool(providers) and not any(each["used"] for each in providers)
+
+
+def state_line(providers: Sequence[Mapping[str, Any]]) -> str:
+    """What an edge is that waits for nothing."""
+    if no_provider_works(providers):
+        return "nothing: the edge is up, but no provider works"
+    return "nothing: the edge is up"
 
 
 def provider_line(provider: Mapping[str, Any]) -> str:
@@ -94,6 +114,19 @@ def provider_line(provider: Mapping[str, Any]) -> str:
 def wait_until_up(client: Client, timeout: float | None) -> None:
     """Return when nothing is missing any more; a controller that does not answer yet is waited for too."""
     end = None if timeout is None else time.monotonic() + timeout
+    wait_until_complete(client, timeout, end)
+    last = time.monotonic() + PROVIDER_SECONDS
+    last = last if end is None else min(last, end)
+    while time.monotonic() < last:
+        # The switch may be away for a moment.
+        with contextlib.suppress(Failure):
+            if not no_provider_works(client.providers()):
+                return
+        time.sleep(ASK_AGAIN)
+
+
+def wait_until_complete(client: Client, timeout: float | None, end: float | None) -> None:
+    """Return when the controller misses nothing any more; fail at the end."""
     while True:
         try:
             missing = client.status()["waits_for"]
