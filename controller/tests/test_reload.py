@@ -54,6 +54,18 @@ async def test_the_difference_is_written_and_what_passes_goes_on(switch: SwitchP
             await one.ping_answered(str(two.address))
 
 
+async def test_what_is_known_of_next_hops_goes_on(switch: SwitchProcess, tmp_path: Path) -> None:
+    by_two = '[[route]]\nprefix = "2001:db8:78::/48"\nvia = ["2001:db8:2::22"]\n'
+    async with asyncio.timeout(40), hosts(tmp_path):
+        switch.start()
+        controller = Controller(parse_config(configuration_of(switch.port) + by_two))
+        async with running(controller):
+            await event(controller, "nexthop.up")
+            assert await controller.reload(parse_config(configuration_of(switch.port) + by_two + ROUTE)) == ["route"]
+            (hop,) = controller.edge.routes.next_hops
+            assert controller.edge.liveness.health(hop) == "up"
+
+
 async def test_what_needs_a_restart_is_named_and_nothing_changes(switch: SwitchProcess) -> None:
     controller = controller_of(switch)
     edge = controller.edge

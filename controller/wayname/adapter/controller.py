@@ -279,8 +279,7 @@ class Controller:
             if not reload.done.done():
                 reload.done.set_exception(error)
             return
-        if self.virtual_router:
-            edge.liveness.go_on(self.edge.liveness)
+        edge.liveness.go_on(self.edge.liveness)
         now = asyncio.get_running_loop().time()
         if self.edge.kernel:
             # Before the switch is looked at, as at the start.
