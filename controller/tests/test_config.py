@@ -157,7 +157,10 @@ def test_what_is_not_said_has_its_default() -> None:
             SITE.replace("/64", ""),
             "interface[0].addresses[0]: '2001:db8:1::1' has no prefix length; write 2001:db8:1::1/64",
         ),
-        (SITE.replace("2001:db8:1::1/64", "192.0.2.1/24"), "interface[0].addresses[0]: '192.0.2.1/24' is wrong"),
+        (
+            SITE.replace("2001:db8:1::1/64", "192.0.2.1/24"),
+            "interface[0].addresses[0]: 192.0.2.1/24 is IPv4, which the edge does not route; give it to Linux's device",
+        ),
         (SITE.replace("2001:db8:1::1/64", "::ffff:192.0.2.1/96"), "IPv4 in IPv6 is never on a link"),
         (SITE.replace("2001:db8:1::1/64", "ff02::1/64"), "no interface can have it"),
         (SITE.replace('"2001:db8:1::1/64"', "5"), "interface[0].addresses[0]: is 5; write a text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Interface
+from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -65,7 +65,17 @@ def _check_vlan(number: int) -> int:
     return number
 
 
+def _is_ipv4(text: str) -> bool:
+    try:
+        IPv4Interface(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _interface_address(text: str) -> IPv6Interface:
+    if _is_ipv4(text):
+        raise mistake(f"{text} is IPv4, which the edge does not route", "give it to Linux's device: see [linux]")
     if "/" not in text:
         raise mistake(f"{text!r} has no prefix length", f"write {text}/64")
     address = IPv6Interface(text)

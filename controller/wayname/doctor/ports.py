@@ -31,7 +31,8 @@ def port_findings(config: Config) -> Iterator[Finding]:
     if unknown:
         names = ", ".join(port.name for port in unknown)
         text = f"no device here is called {names}, so nothing is known of these ports"
-        yield warning("ports", text, 'write name = "eth1" into each [[port]], as `ip link` shows them')
+        mend = f"write the device's name into the [[port]] of {names}: there are {', '.join(there) or 'none'}"
+        yield warning("ports", text, mend)
     for port, device in known:
         yield from device_findings(port, device)
 
