@@ -40,6 +40,7 @@ from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import CAPTURE, READ
 from wayname.api.schedules import serve_schedules
+from wayname.api.session_triggers import serve_session_triggers
 from wayname.api.sessions import serve_sessions, session_answer
 from wayname.api.streamed_array import streamed_array
 from wayname.api.streams import TOO_MANY, Streams, follow_events
@@ -94,6 +95,7 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     serve_identities(app, running)
     serve_bindings(app, running)
     serve_sessions(app, running, read)
+    serve_session_triggers(app, running)
     serve_nptv6(app, running, read)
     serve_pinholes(app, running, read)
     serve_providers(app, running)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from wayname.cli.repeat import watch_option
 from wayname.cli.running_names import PROVIDERS
 
 if TYPE_CHECKING:
-    from wayname.client.answers import SessionAnswer
+    from wayname.client.answers import SessionAnswer, SessionTrigger
 
 
 @click.command()
@@ -28,9 +29,11 @@ def command(asking: Asking, host: str | None, peer: str | None, provider: str | 
     from wayname.cli import show
 
     hosts, peers = network(host, "--host"), network(peer, "--peer")
+    client = asking.client()
+    known = client.sessions()
     sessions = [
         each
-        for each in asking.client().sessions()
+        for each in known
         if is_in(hosts, each["local"])
         and is_in(peers, each["peer"])
         and provider in (None, *providers_of(each))
@@ -38,6 +41,9 @@ def command(asking: Asking, host: str | None, peer: str | None, provider: str | 
     ]
     if asking.json:
         show.show_json(sessions)
+        return
+    if not sessions:
+        print("no session is as you ask" if known else why_none(client.session_triggers()))
         return
     rows = []
     for session in sessions:
@@ -48,10 +54,30 @@ def command(asking: Asking, host: str | None, peer: str | None, provider: str | 
             paths = session["scheduled_paths"]
             way, why = f"{len(paths)} of {len(session['paths'])} at once", f"schedule {session['schedule']}"
         rows.append((session["number"], session["local"], session["peer"], way, why, session["state"]))
-    show.show_table(("session", "host", "peer", "path", "because", "state"), rows, "there is no session")
+    show.show_table(("session", "host", "peer", "path", "because", "state"), rows, "")
 
 
 def providers_of(session: SessionAnswer) -> set[str | None]:
     """The providers by which a session's packets leave."""
     used = {session["path"], *session["scheduled_paths"]} if session["schedule"] else {session["path"]}
     return {path["provider"] for path in session["paths"] if path["number"] in used}
+
+
+def why_none(triggers: Sequence[SessionTrigger]) -> str:
+    """Why there is no session, and what makes one."""
+    if not triggers:
+        return "there is no session: this edge speaks no protocol with sessions (Shim6, ILNP, HIP)"
+    needs = dict.fromkeys(filter(None, map(in_words, triggers)))
+    if not needs:
+        return "there is no session: this edge leaves it to its hosts, or to their peers, to begin one"
+    return f"there is no session yet: two hosts get one {'; '.join(needs)}"
+
+
+def in_words(trigger: SessionTrigger) -> str:
+    """When two hosts get a session; empty if the edge begins none."""
+    protocol = trigger["protocol"].upper() if trigger["protocol"] != "shim6" else "Shim6"
+    if trigger["rule"]:
+        return f"when the rule {trigger['rule']} says so ({protocol})"
+    parts = [f"{trigger['bytes']} octets"] if trigger["bytes"] else []
+    parts += [f"{trigger['seconds']:g} s"] if trigger["seconds"] else []
+    return f"after {' or '.join(parts)} of talk ({protocol})" if parts else ""

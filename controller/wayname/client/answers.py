@@ -1053,6 +1053,21 @@ class SessionAnswer(TypedDict):
     """paths that it knows"""
 
 
+class SessionTrigger(TypedDict):
+    """When the edge sets up a session for hosts of these prefixes."""
+
+    protocol: str
+    """protocol of the sessions"""
+    prefixes: list[str]
+    """prefixes of the hosts"""
+    bytes: int
+    """octets that two hosts exchange before; 0: never for their number"""
+    seconds: float
+    """seconds that two hosts talk before; 0: never for their time"""
+    rule: str | None
+    """name of the user's own rule, which says so instead; none: there is none"""
+
+
 class Smoothed(TypedDict):
     """A value that was seen again and again, as `/v1/ioam/paths` has it."""
 

@@ -37,6 +37,7 @@ from wayname.client.answers import (
     ScheduleAnswer,
     SchedulingPolicy,
     SessionAnswer,
+    SessionTrigger,
     Status,
     Table,
     TableSummary,
@@ -147,6 +148,10 @@ class Operations(Transport):
         return cast(
             "SessionAnswer", self.post(f"/v1/sessions/{quoted(number)}/prefer", given({"policy": policy, "path": path}))
         )
+
+    def session_triggers(self) -> list[SessionTrigger]:
+        """When two hosts get a session; empty where the edge speaks no protocol with sessions."""
+        return cast("list[SessionTrigger]", self.get("/v1/session-triggers"))
 
     def nptv6_rules(self) -> list[RulesAnswer]:
         """How new flows are shared out now."""

@@ -15,6 +15,17 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
+class SessionTrigger:
+    """When the edge sets up a session for two hosts: after so many octets, or so long; 0 is never."""
+
+    prefixes: tuple[IPv6Network, ...]
+    bytes: int = 0
+    seconds: float = 0.0
+    # The name of the user's own rule, which says so instead.
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the file, and where it stands in the configuration; what refers to others is read behind them."""
 
@@ -45,6 +56,8 @@ class ProtocolSection(Generic[Read]):
     has_secrets: Callable[[Read], bool] = lambda _found: False
     # Files of private keys, by what they are of.
     key_files: Callable[[Read], Mapping[str, Path]] = lambda _found: {}
+    # When hosts get sessions; the API tells who sees none.
+    triggers: Callable[[Read], Iterable[SessionTrigger]] = lambda _found: ()
     refers = True
     always = False
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from wayname.config.checks import HostPrefixes, Octets32
+from wayname.config.sections import SessionTrigger
 from wayname.config.tables import WORD, Table, between, mistake
 
 SEND_TIMEOUT = 15.0  # RFC 5534, section 6: Tsend, and three keepalives in it
@@ -83,3 +84,10 @@ class SessionRules(WatchRules):
 
     prefixes: HostPrefixes
     mode: Annotated[ProxyMode, WORD] = ProxyMode.PROXY
+
+    @property
+    def trigger(self) -> SessionTrigger:
+        """When the edge sets up a session for two of these hosts: never where they, or their peers, have to."""
+        if self.server or self.mode is not ProxyMode.PROXY:
+            return SessionTrigger(self.prefixes)
+        return SessionTrigger(self.prefixes, self.bytes, self.seconds)

@@ -153,6 +153,7 @@ SECTION = ProtocolSection[Hip](
     Annotated[Any, by(HipTable)],
     prefixes=lambda hip: (prefix for rules in hip.rules for prefix in rules.prefixes),
     check=_check,
+    triggers=lambda hip: (rules.trigger for rules in hip.rules),
     key_files=lambda hip: {f"hip {host.address}": host.key for host in hip.hosts},
     has_secrets=lambda hip: hip.names is not None and bool(hip.names.key),
 )

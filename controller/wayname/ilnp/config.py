@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from wayname.config.checks import HostPrefixes, Octets32, hosts_prefixes
 from wayname.config.names import NetworkNames
-from wayname.config.sections import ProtocolSection
+from wayname.config.sections import ProtocolSection, SessionTrigger
 from wayname.config.tables import (
     WORD,
     Mistake,
@@ -67,6 +67,13 @@ class IlnpSite(Table):
     bytes: Octets32 = 2048
     seconds: Annotated[float, between(0, MOST_SECONDS)] = 60.0
     tcp: Annotated[TcpAdmission, WORD] = TcpAdmission.HANDSHAKE
+
+    @property
+    def trigger(self) -> SessionTrigger:
+        """When the edge sets up a session for two of these hosts: never where they do so themselves."""
+        if self.mode is not IlnpMode.PROXY:
+            return SessionTrigger(self.prefixes)
+        return SessionTrigger(self.prefixes, self.bytes, self.seconds)
 
     @model_validator(mode="before")
     @classmethod
@@ -174,5 +181,6 @@ SECTION = ProtocolSection[Ilnp](
     Ilnp,
     prefixes=lambda ilnp: (prefix for site in ilnp.sites for prefix in site.prefixes),
     check=_check,
+    triggers=lambda ilnp: (site.trigger for site in ilnp.sites),
     has_secrets=lambda ilnp: ilnp.names is not None and bool(ilnp.names.key),
 )

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from wayname.config.checks import hosts_prefixes
-from wayname.config.sections import ProtocolSection
+from wayname.config.sections import ProtocolSection, SessionTrigger
 from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.config.tables import (
     WORD,
@@ -79,6 +79,12 @@ class Shim6(SessionRules):
     ) = None
     hosts: tuple[ProvableHost, ...] = Field(default=(), alias="host")
 
+    @property
+    def trigger(self) -> SessionTrigger:
+        """When a context is set up for two of these hosts."""
+        found = super().trigger
+        return found if self.trigger_rule is None else SessionTrigger(self.prefixes, rule=self.trigger_rule)
+
     @model_validator(mode="before")
     @classmethod
     def _check_mode(cls, values: Any) -> Any:
@@ -121,4 +127,5 @@ SECTION = ProtocolSection[tuple[Shim6, ...]](
     tuple[Shim6, ...],
     prefixes=lambda found: (prefix for rules in found for prefix in rules.prefixes),
     check=_check,
+    triggers=lambda found: (rules.trigger for rules in found),
 )
