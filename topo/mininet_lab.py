@@ -72,7 +72,8 @@ class MininetLab:
         common = {"target": self._target, "folder": self._folder, "program": program}
         for router in self.plan.routers.values():
             dpid = f"{router.device_id:x}"
-            self._net.addSwitch(router.name, cls=self._nodes.EdgeSwitch, dpid=dpid, planned=router, **common)
+            own = {"dpid": dpid, "planned": router, "names": self._names_at(router.name, router.name)}
+            self._net.addSwitch(router.name, cls=self._nodes.EdgeSwitch, **own, **common)
         for host in self.plan.hosts.values():
             self._add_host(host)
         for router in self.plan.routers.values():
@@ -95,8 +96,9 @@ class MininetLab:
 
     def wait_until_ready(self) -> None:
         """Return when each controller has set up its switch."""
-        for router in self.plan.routers:
+        for number, router in enumerate(self.plan.routers, 1):
             self.node(router).wait_until_ready()
+            print(f"{number} of {len(self.plan.routers)} ready", flush=True)
 
     def wait_until_shared_out(self) -> bool:
         """Let the edges' schedules share packets out to more than one path; return whether they do."""
@@ -155,15 +157,20 @@ class MininetLab:
     def _add_host(self, host: HostPlan) -> None:
         # A host of a site with NPTv6 has an address for each world; its name says each host the one that reaches it.
         shown = host.name if self.plan.routers[host.edge].inside is not None else None
-        names = self._folder / f"{host.name}.hosts"
-        lines = ["::1 localhost", "127.0.0.1 localhost"]
-        for other in self.plan.hosts.values():
-            lines.append(f"{address_for(self.plan, host, other)} {other.name} {other.name}.{ZONE}")
-        names.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        names = self._names_at(host.name, host.edge)
         own = {"shown": shown, "names": names, "target": self._target, "mac": host.mac}
         if not host.autoconfigure:
             own |= {"address": str(host.address), "gateway": str(host.gateway)}
         self._net.addHost(host.name, cls=self._nodes.EdgeHost, **own)
+
+    def _names_at(self, node: str, router: str) -> Path:
+        """Write which addresses hosts have for a node at a router: the router itself, or a host behind it."""
+        names = self._folder / f"{node}.hosts"
+        lines = ["::1 localhost", "127.0.0.1 localhost"]
+        for host in self.plan.hosts.values():
+            lines.append(f"{address_at(self.plan, router, host)} {host.name} {host.name}.{ZONE}")
+        names.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return names
 
     def _command(self, node: str, command: str) -> None:
         said = self.node(node).cmd(command).strip()
@@ -218,9 +225,14 @@ class Agent:
 
 
 def address_for(plan: Plan, source: HostPlan, destination: HostPlan) -> str:
+    """Return by which address a host reaches another one."""
+    return address_at(plan, source.edge, destination)
+
+
+def address_at(plan: Plan, router: str, destination: HostPlan) -> str:
     """Return by which address a host is reached: from beyond its site's edge perhaps by another than inside."""
     edge = plan.routers[destination.edge]
-    if edge.inside is None or source.edge == edge.name:
+    if edge.inside is None or router == edge.name:
         return str(destination.address.ip)
     return str(edge.outside(destination.address.ip, edge.providers[0].name))
 

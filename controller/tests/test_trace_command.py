@@ -59,8 +59,8 @@ async def test_a_packet_that_is_routed(api: str) -> None:
     assert members["key"] == {"port": 1, "vlan": 10}
     (left,) = (each for each in trace["outcomes"] if each["copy_of_packet"] == 0)
     assert (left["what"], left["port"], left["port_name"]) == ("sent", 2, "h2")
-    # By its name or its number, the port is the same.
-    for port in ("h1", "1"):
+    # By its name, its number or a host there, the port is the same.
+    for port in ("h1", "1", ONE):
         assert (await traced(api, ONE, TWO, "--in-port", port))["port"] == 1
 
 
@@ -95,7 +95,10 @@ async def test_what_is_asked_wrongly_is_one_line(api: str) -> None:
         "No such port: 'lost' is not in the configuration; the ports are h1 (1), h2 (2)"
     )
     assert "name the port that its packets come in by" in await asyncio.to_thread(line, NOWHERE, TWO)
-    assert "source" in await asyncio.to_thread(line, "nobody", TWO)
+    for host in ("nobody.invalid", "10.0.0.1"):
+        said = f"{host} is no IPv6 address, and no name of one: `wayname hosts` lists addresses"
+        assert await asyncio.to_thread(line, host, TWO) == said
+    assert "have it ping its router" in await asyncio.to_thread(line, ONE, TWO, "--in-port", NOWHERE)
     assert "give one of them" in line(ONE, TWO, "--tcp", "1", "--udp", "1", status=2)
 
 

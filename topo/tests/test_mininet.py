@@ -57,7 +57,8 @@ def said_by(program: str, typed: str = "", *arguments: str) -> str:
 def test_mininets_commands_work_in_a_lab() -> None:
     typed = ["pingall", "a1 ping -c 3 b1", "a1 getent hosts b2.lab.test", "iperf a1 b1"]
     typed += ["link a1 a down", "link a1 a up", "a1 ip -6 route show default"]
-    typed += ["a wayname routes", "a wayname drops", "a wayname trace a1 b1", "exit"]
+    typed += ["a wayname routes", "a wayname drops", "a wayname trace a1 b1", "a wayname trace a1 b1 --in-port a1"]
+    typed += ["p getent hosts a2.lab.test", "exit"]
     said = said_by("mininet_lab.py", "\n".join(typed) + "\n")
     assert "0% dropped (12/12 received)" in said
     assert "bytes from 2001:db8:2:10::11" in said
@@ -69,7 +70,9 @@ def test_mininets_commands_work_in_a_lab() -> None:
     assert "ask a router's controller, as in: a wayname status" in said
     assert "2001:db8:1:10::1 on site10" in said
     assert "The switch is not asked" not in said
-    assert "came in by a1 (1)" in said
+    assert said.count("came in by a1 (1)") == 2
+    # Where Mininet puts no address, a router knows its hosts' names.
+    assert "2001:db8:1:10::12" in said
     # Tables have the width of what Mininet writes to, here no terminal: none of their cells is folded.
     assert "set_nexthop(vlan=1001 address=2001:db8:0:1::2)" in said
 

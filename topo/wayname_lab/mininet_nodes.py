@@ -53,6 +53,7 @@ class EdgeSwitch(Switch):
 
     `configuration` is the controller's, in TOML, without `[switch]`, `[api]` and ports: those follow from the links.
     A port's VLAN is what the link says, as in `addLink(h1, e1, params2={"vlan": 20})`.
+    `names` is a file for its /etc/hosts.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class EdgeSwitch(Switch):
         program: str = "",
         folder: Path | None = None,
         planned: RouterPlan | None = None,
+        names: Path | None = None,
         **params: Any,
     ) -> None:
         super().__init__(name, **params | {"inNamespace": True})
@@ -72,6 +74,7 @@ class EdgeSwitch(Switch):
         self._own_folder = None if folder else tempfile.TemporaryDirectory(prefix=f"wayname-{name}-")
         self.folder = folder or Path(self._own_folder.name if self._own_folder else "")
         self._planned = planned
+        self._names = names
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @property
@@ -85,6 +88,8 @@ class EdgeSwitch(Switch):
         # Mininet does so for hosts alone.
         must(self, "ip link set lo up")
         must(self, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
+        if self._names is not None:
+            must(self, f"mount --bind {self._names} /etc/hosts")
         # So that `e1 wayname sessions` on Mininet's command line asks its own controller.
         must(self, f"export WAYNAME_API=unix:{self.api} PATH={Path(sys.executable).parent}:$PATH")
         # Mininet's own pseudo-terminal has no width, and tables would be folded to 80 columns.

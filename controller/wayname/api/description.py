@@ -30,7 +30,10 @@ TAGS = {
     "controller": ("What the controller knows and does.", ("status", "events", "reload", "metrics", "fleet")),
     "forwarding": ("Ports, hosts (FDB and neighbours) and routes.", ("ports", "port-losses", "hosts", "routes")),
     "pipeline": ("Tables, drops, punts and packets of the switch.", ("tables", "drops", "punts", "capture", "trace")),
-    "sessions": ("Sessions, their paths and their scheduling.", ("sessions", "session-triggers", "schedules", "ilnp", "hip")),
+    "sessions": (
+        "Sessions, their paths and their scheduling.",
+        ("sessions", "session-triggers", "schedules", "ilnp", "hip"),
+    ),
     "providers": ("Providers, and prefixes translated to theirs (RFC 6296).", ("providers", "nptv6")),
     "security": ("First-hop security, identities, simple security.", ("bindings", "identities", "pinholes")),
     "encapsulation": ("SRv6, RPL, ILA and IOAM.", ("encapsulation", "ioam")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from ipaddress import IPv6Address
 from typing import Annotated, Any, Literal
 
@@ -14,8 +16,8 @@ from wayname.adapter.packet_traces import NoTraceError, NoTracesError, trace_pac
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE
 from wayname.api.views import port_called, port_name
-from wayname.config.model import Config, Port
-from wayname.edge.boundary import SubmitPacket
+from wayname.config.model import Config, LinkAddress, Port
+from wayname.edge.boundary import SeekNeighbour, SubmitPacket
 from wayname.p4_constants import CPU_PORT, PacketOutKind
 from wayname.pipeline.entries import SECRETS
 from wayname.pipeline.reasons import drop_words
@@ -29,6 +31,8 @@ from wayname.wire.tcp import SYN, Segment
 from wayname.wire.udp import Datagram
 
 DROP_COUNTERS = ("ingress_drops", "egress_drops")
+# Seconds that a host has to answer a solicitation of its router.
+ANSWERS_WITHIN = 1.0
 # Arguments of `set_hash_keys`: no table shows them, since they are of a default action.
 HASH_KEYS = frozenset({"slots", "nonces"})
 
@@ -42,7 +46,7 @@ class TraceWish(BaseModel):
     destination: IPv6Address = Field(description="destination address of the packet", examples=["2001:db8:2::22"])
     port: str | None = Field(
         None,
-        description="switch port, by name or number, that the packet comes in by; none: where its source is",
+        description="port that it comes in by: its name, its number, or a host there; none: where its source is",
         examples=["site"],
     )
     protocol: Literal["icmp", "tcp", "udp"] = Field(
@@ -74,7 +78,9 @@ class Outcome(BaseModel):
     )
     port: int | None = Field(description="egress port; none where it was dropped")
     port_name: str | None = Field(description="name of the egress port")
-    reason: int | None = Field(description="number of the drop reason; none where it was not dropped")
+    reason: int | None = Field(
+        description="number of the drop reason; none where it was not dropped, or where the controller has it"
+    )
     why: str | None = Field(description="the drop reason, or why the port did not take it, in words")
 
 
@@ -91,6 +97,9 @@ class PacketTrace(PacketWay):
     """What became of the packet that was submitted."""
 
     sent: str = Field(description="octets of the frame as it came in, in hexadecimal")
+    unresolved: bool = Field(
+        description="whether nobody on its link answers for the destination, so that it was sent to the router's MAC"
+    )
 
 
 def serve_traces(app: FastAPI, running: Running) -> None:
@@ -103,7 +112,8 @@ def serve_traces(app: FastAPI, running: Running) -> None:
     @app.post("/v1/trace", openapi_extra=OPERATE, responses=answers)
     async def trace(wish: TraceWish) -> PacketTrace:
         """Submit a packet as if it had come by a port, and follow it; if the tables let it out, it leaves."""
-        port = in_port(running, wish)
+        port = await in_port(running, wish)
+        unresolved = not await seek(running, wish.destination, port.vlans[:1])
         frame = frame_of(running, wish, port)
         octets = frame.encode()
         command = SubmitPacket(octets, port.number)
@@ -112,8 +122,9 @@ def serve_traces(app: FastAPI, running: Running) -> None:
             port=port.number,
             port_name=port.name,
             sent=octets.hex(),
+            unresolved=unresolved,
             tables=list(lookups(told, running.schema)),
-            outcomes=list(outcomes(told, running.config)),
+            outcomes=outcomes(told, running.config),
         )
 
 
@@ -125,7 +136,7 @@ async def follow_packet(running: Running, session: SessionAnswer) -> PacketWay:
         port=port,
         port_name=port_name(running.config, port) or str(port),
         tables=list(lookups(told, running.schema)),
-        outcomes=list(outcomes(told, running.config)),
+        outcomes=outcomes(told, running.config),
     )
 
 
@@ -155,16 +166,42 @@ def only(command: SubmitPacket) -> str:
     return f"in {CPU_PORT} and bytes 0 {PacketOutKind.SUBMIT:02x}{command.port:04x}0000{command.payload.hex()}"
 
 
-def in_port(running: Running, wish: TraceWish) -> Port:
-    """The port that is named, or where the source is."""
-    if wish.port is None:
-        number = next((each.port for each in running.edge.neighbours if each.at.address == wish.source), None)
-        port = None if number is None else running.config.port(number)
-        if port is None:
-            detail = f"nobody was heard that has {wish.source}: name the port that its packets come in by (--in-port)"
-            raise ApiError(404, "No such host", detail)
+async def seek(running: Running, address: IPv6Address, vlans: Sequence[int]) -> bool:
+    """Ask on a link who has an address, if it belongs there; return whether that is known, or not needed."""
+    interfaces = filter(None, map(running.config.interface, vlans))
+    on_link = [each for each in interfaces if each.is_on_link(address) and not each.owns(address)]
+    places = [LinkAddress(each.vlan, address) for each in on_link]
+    for at in () if address.is_multicast else places:
+        if running.edge.neighbours.get(at) is not None:
+            return True
+        await running.command(SeekNeighbour(at))
+    give_up = time.monotonic() + ANSWERS_WITHIN
+    while places and time.monotonic() < give_up:
+        if any(running.edge.neighbours.get(at) for at in places):
+            return True
+        await asyncio.sleep(0.02)
+    return not places
+
+
+async def in_port(running: Running, wish: TraceWish) -> Port:
+    """The port that is named, by a host behind it too, or where the source is."""
+    port = None if wish.port is None else running.config.port_called(wish.port)
+    if port is not None:
         return port
-    return port_called(running.config, wish.port)
+    try:
+        host = wish.source if wish.port is None else IPv6Address(wish.port)
+    except ValueError:
+        return port_called(running.config, wish.port or "")
+    await seek(running, host, [each.vlan for each in running.config.interfaces])
+    number = next((each.port for each in running.edge.neighbours if each.at.address == host), None)
+    port = None if number is None else running.config.port(number)
+    if port is None:
+        detail = (
+            f"nobody was heard that has {host}, nor answers for it: have it ping its router,"
+            " or name the port that its packets come in by (--in-port)"
+        )
+        raise ApiError(404, "No such host", detail)
+    return port
 
 
 def frame_of(running: Running, wish: TraceWish, port: Port) -> Frame:
@@ -176,7 +213,7 @@ def frame_of(running: Running, wish: TraceWish, port: Port) -> Frame:
         (each.mac for each in running.edge.fdb if each.port == port.number and each.vlan == vlan), None
     )
     if station is None:
-        detail = f"no station has been heard behind {port.name} that could send it: have one there send anything first"
+        detail = f"no station was heard behind {port.name} that could send it: have one there ping its router"
         raise ApiError(404, "No such host", detail)
     to: Mac | None = macs.get(wish.destination) or (router.mac if router else None)
     if to is None:
@@ -246,8 +283,18 @@ def shown(name: str, value: str, bits: int) -> Value:
     return HIDDEN if name in SECRETS | HASH_KEYS else in_notation(int(value, 16), bits)
 
 
-def outcomes(trace: dict[str, Any], config: Config) -> Iterator[Outcome]:
-    """Yield where a packet and its copies ended; one that starts again as an ICMP error is dropped, the error sent."""
+def outcomes(trace: dict[str, Any], config: Config) -> list[Outcome]:
+    """Where a packet and its copies ended; what ends without a drop reason since the controller has it says so."""
+    found = list(_outcomes(trace, config))
+    punted = next((each.copy_of_packet for each in found if each.what == "to controller"), None)
+    for each in found:
+        if punted and each.what == "dropped" and each.reason is None:
+            each.why = f"the controller has it, as copy {punted}"
+    return found
+
+
+def _outcomes(trace: dict[str, Any], config: Config) -> Iterator[Outcome]:
+    """Yield where each ended; one that starts again as an ICMP error is dropped, the error sent."""
     counted: set[int] = set()
     for packet, _, step in steps(trace):
         match step["event"]:

@@ -601,7 +601,7 @@ class Outcome(TypedDict):
     port_name: str | None
     """name of the egress port"""
     reason: int | None
-    """number of the drop reason; none where it was not dropped"""
+    """number of the drop reason; none where it was not dropped, or where the controller has it"""
     why: str | None
     """the drop reason, or why the port did not take it, in words"""
 
@@ -619,6 +619,8 @@ class PacketTrace(TypedDict):
     """where it and its copies ended"""
     sent: str
     """octets of the frame as it came in, in hexadecimal"""
+    unresolved: bool
+    """whether nobody on its link answers for the destination, so that it was sent to the router's MAC"""
 
 
 class Path(TypedDict):
@@ -1262,7 +1264,7 @@ class TraceWish(TypedDict):
     destination: str
     """destination address of the packet"""
     port: NotRequired[str | None]
-    """switch port, by name or number, that the packet comes in by; none: where its source is"""
+    """port that it comes in by: its name, its number, or a host there; none: where its source is"""
     protocol: NotRequired[Literal["icmp", "tcp", "udp"]]
     """what it carries: an echo request, a TCP SYN, or an empty UDP datagram"""
     source_port: NotRequired[int]

@@ -24,6 +24,7 @@ from wayname.edge.boundary import (
     PacketIn,
     PacketOut,
     PathEvent,
+    SeekNeighbour,
     SetEncapsulation,
     SetNptv6,
     SetPinhole,
@@ -123,6 +124,8 @@ class Edge(Managers):
                 self._captures.open(input)
             case SubmitPacket(payload, port):
                 self._outputs.packet(PacketOut(payload, PacketOutKind.SUBMIT, port=port))
+            case SeekNeighbour(at):
+                self.neighbours.seek(at, now)
             case CloseCapture(number):
                 self._captures.close(number)
             case SetEncapsulation(current):

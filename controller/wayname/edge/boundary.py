@@ -17,6 +17,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.links import LinkAddress
 from wayname.config.names import Transport
 from wayname.config.nptv6 import Nptv6
 from wayname.config.provider import Learned
@@ -257,6 +258,13 @@ class SubmitPacket:
 
 
 @dataclass(frozen=True, slots=True)
+class SeekNeighbour:
+    """A command: ask on a link who has an address, unless that is known."""
+
+    at: LinkAddress
+
+
+@dataclass(frozen=True, slots=True)
 class OpenCapture:
     """A command: copy what arrives by a port, what leaves by it, or both; the caller chose the number."""
 
@@ -383,6 +391,7 @@ Command = (
     | OpenCapture
     | CloseCapture
     | SubmitPacket
+    | SeekNeighbour
     | SetEncapsulation
     | DrainProvider
     | LetGo
