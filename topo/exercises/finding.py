@@ -11,6 +11,8 @@ class Finding:
     text: str
     # What to look at where it is not so.
     seen: tuple[str, ...] = ()
+    # Whether the file cannot be used at all: nothing else was looked at.
+    is_end: bool = False
 
 
 class NotReadable(Exception):

@@ -106,7 +106,7 @@ class VirtualLab:
         for name, router in self.plan.routers.items():
             switch = VirtualSwitch(self.clock, name, program, schema)
             text = controller_toml(router, Controlled("127.0.0.1:9559", f"unix:/{name}.api"))
-            config = parse_config(self._configured(name, text), f"{name}.toml")
+            config = parse_config(self._configured(name, text), f"{self.plan.lab.name}, configuration of {name}")
             rng = random.Random(self._rng.getrandbits(64))
             take = partial(self._take, name)
             spoken_for = router.hip_edge.hosts if router.hip_edge else ()
