@@ -29,7 +29,7 @@ from wayname.api.listeners import open_listeners
 from wayname.api.server import serve
 from wayname.cli.watching.frames import Watched
 from wayname.cli.watching.screen import VIEWS, Screen
-from wayname.cli.watching.texts import bits, event_words, shortened
+from wayname.cli.watching.texts import bits, event_line, event_words, shortened
 from wayname.config.api import ApiConfig
 from wayname.edge.boundary import Severity
 
@@ -114,6 +114,9 @@ def test_texts_for_people() -> None:
     assert event_words(EVENT).endswith(
         r"session.moved      session 3: from path 0 to 1, 2001:db8:101:10:…7bd2 to 2001:db8:101:10:…7bd2:"
         r" no answer for 0.2 s\x1b[2J"
+    )
+    assert event_line(EVENT).endswith(
+        rf"warning session.moved      session 3: from path 0 to 1, {LONG} to {LONG}: no answer for 0.2 s\x1b[2J"
     )
     assert shortened("2001:db8:102::/48 fe80::1 12:30:45") == "2001:db8:102::/48 fe80::1 12:30:45"
     assert [bits(rate) for rate in (0, 1500, 22.3e6, 2e9)] == ["0bit", "1.5kbit", "22.3mbit", "2.0gbit"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from pathlib import PurePath
 from typing import Any
 
 from wayname.api.live.session_tally import SessionTally, Tally, site_prefix
@@ -30,7 +31,7 @@ def edge_section(running: Running, version: str) -> Section:
     """The controller and its switch."""
     switch = switch_status(running)
     return {
-        "name": socket.gethostname(),
+        "name": edge_name(running.config),
         "version": version,
         "pipeline": running.schema.version,
         "switch": switch.address,
@@ -40,6 +41,14 @@ def edge_section(running: Running, version: str) -> Section:
         "neighbours": len(list(running.edge.neighbours)),
         "inside": [port.number for port in inside_ports(running.config)],
     }
+
+
+def edge_name(config: Config) -> str:
+    """What the edge is called: in its fleet, or by its API's socket NAME.api; else as its machine is."""
+    if config.fleet is not None:
+        return config.fleet.edge
+    path = PurePath(config.api.socket)
+    return path.stem if path.suffix == ".api" else socket.gethostname()
 
 
 def inside_ports(config: Config) -> Iterator[Any]:

@@ -15,17 +15,20 @@ _LONG_ADDRESS = re.compile(r"\b((?:[0-9a-f]{1,4}:){4})(?:[0-9a-f]{0,4}:)+([0-9a-
 
 def event_words(event: dict[str, Any]) -> str:
     """An event in a line of a screen, where room is scarce."""
-    text = event["text"]
-    if event["kind"].startswith("path."):
-        text = _HOSTS.sub("", text)
-    elif event["kind"].startswith("session.") and event["subject"].isdecimal():
-        text = f"session {event['subject']}: {_HOSTS.sub('', text)}"
-    return escaped(f"{_clock(event)} {event['kind']:<18} {shortened(text)}")
+    return escaped(f"{_clock(event)} {event['kind']:<18} {shortened(_numbered(event))}")
 
 
 def event_line(event: dict[str, Any]) -> str:
     """An event in a line as long as it needs; its severity stands there as a word."""
-    return escaped(f"{_clock(event)} {event['severity']:<8}{event['kind']:<18} {event['text']}")
+    return escaped(f"{_clock(event)} {event['severity']:<8}{event['kind']:<18} {_numbered(event)}")
+
+
+def _numbered(event: dict[str, Any]) -> str:
+    """What an event says, of a session by its number instead of its hosts."""
+    text: str = event["text"]
+    if event["kind"].startswith(("path.", "session.")) and event["subject"].isdecimal():
+        return f"session {event['subject']}: {_HOSTS.sub('', text)}"
+    return text
 
 
 def _clock(event: dict[str, Any]) -> str:
