@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -59,7 +60,9 @@ class Medium(Protocol):
 class RunningLab(RunningEdges):
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
 
-    def __init__(self, plan: Plan, medium: Medium, folder: Path, take: Take) -> None:
+    def __init__(
+        self, plan: Plan, medium: Medium, folder: Path, take: Take, say: Callable[[str], object] = lambda text: None
+    ) -> None:
         super().__init__(folder, lambda who, text: self.event_log.tell(who, text, "warning"))
         self.plan = plan
         self.medium = medium
@@ -73,6 +76,11 @@ class RunningLab(RunningEdges):
         self.cut_links: set[str] = set()
         self._names_port = free_names_port()
         self._followers: list[asyncio.Task[None]] = []
+        self._say = say
+
+    def ready(self, number: int) -> None:
+        """Say that something goes on: starting takes a while."""
+        self._say(f"{number} of {len(self.plan.routers)} ready")
 
     def elapsed(self) -> float:
         """Return the seconds since the lab began."""

@@ -43,6 +43,9 @@ class RunningEdges(ABC):
     async def _start(self) -> None:
         """Start everything."""
 
+    def ready(self, number: int) -> None:  # noqa: B027
+        """So many controllers have set up their switches."""
+
     def page_clients(self) -> dict[str, httpx.AsyncClient]:
         """Return the clients by which a browser sees the pages of controllers."""
         return {name: api.page_client for name, api in self.controllers.items()}
@@ -64,8 +67,9 @@ class RunningEdges(ABC):
 
     async def _until_ready(self) -> None:
         """Return when each controller has set up its switch."""
-        for name, api in self.controllers.items():
+        for number, (name, api) in enumerate(self.controllers.items(), 1):
             await self._until(api.is_ready, f"the controller of {name} has not set up its switch", f"{name}-controller")
+            self.ready(number)
 
     async def _until(self, holds: Callable[[], Awaitable[object]], otherwise: str, process: str = "") -> None:
         """Return when something holds; if it does not in time, say so, and what a process wrote last."""

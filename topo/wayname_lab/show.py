@@ -37,7 +37,7 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None, *, as_json: bool
     lines = Lines(as_json)
     traffic = Traffic(plan)
     with LabFolder() as folder:
-        running = RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take)
+        running = RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take, lines.say)
         on_screen = has_screen() and not as_json
         lines.say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
         try:
