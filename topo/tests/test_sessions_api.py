@@ -28,7 +28,7 @@ async def test_a_session_with_its_paths_and_what_passed_them(
     client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [session] = await answer(client, "/v1/sessions")
-    assert (session["path"], session["reason"], session["state"]) == (0, "it was the first", "well")
+    assert (session["path"], session["reason"], session["state"]) == (0, "it was the first", "works")
     assert (session["send_timeout"], len(session["paths"])) == (0.5, 4)
     whole = await answer(client, f"/v1/sessions/{session['number']}")
     first, *others = whole["paths"]
@@ -55,6 +55,8 @@ async def test_a_session_is_moved_where_it_works_and_nowhere_else(client: httpx.
     async def move(path: str, number: int = 1) -> tuple[int, str]:
         response = await client.post(f"/v1/sessions/{number}/move", json={"path": path})
         told = response.json()
+        # What passed the paths is in this answer too.
+        assert response.status_code != 200 or all(each["sent_packets"] is not None for each in told["paths"])
         return response.status_code, told.get("detail", told.get("reason"))
 
     assert await move("1", number=7) == (404, "7; `wayname sessions` lists them")

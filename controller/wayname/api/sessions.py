@@ -57,17 +57,20 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             ],
         )
 
-    @app.get("/v1/sessions/{number}", openapi_extra=READ, responses=NO_SESSION)
-    async def session(
-        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
-    ) -> SessionAnswer:
-        """A session, with what passed its paths if the switch is there."""
+    async def with_counts(number: int) -> SessionAnswer:
         switch_snapshot = await read(running, list(COUNTED)) if running.connected else None
         told = answer(manager_of(running, number), number)
         note_schedule(told, running)
         if switch_snapshot is not None:
             count(told, switch_snapshot)
         return told
+
+    @app.get("/v1/sessions/{number}", openapi_extra=READ, responses=NO_SESSION)
+    async def session(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
+    ) -> SessionAnswer:
+        """A session, with what passed its paths if the switch is there."""
+        return await with_counts(number)
 
     @app.post("/v1/sessions/{number}/move", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_MOVED})
     async def move_session(
@@ -80,7 +83,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             raise ApiError(409, "Not moved", refusal)
         done = await running.command(MoveSession(number, wanted))
         await done.wait()
-        return answer(manager, number)
+        return await with_counts(number)
 
     @app.post("/v1/sessions/{number}/prefer", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_PREFERRED})
     async def prefer_path(
@@ -94,7 +97,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             raise ApiError(409, "Not preferred", refusal)
         done = await running.command(PreferPath(number, preference.policy, wanted))
         await done.wait()
-        return answer(manager, number)
+        return await with_counts(number)
 
 
 def manager_of(running: Running, number: int) -> SessionManager:

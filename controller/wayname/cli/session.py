@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -53,7 +54,10 @@ def show(asking: Asking, number: int) -> None:
 @pass_asking
 def move(asking: Asking, number: int, path: str) -> None:
     """Move session NUMBER to PATH, a path's number or LOCAL,PEER. The path must be proven to work."""
-    tell(asking, asking.client().move_session(number, path=path))
+    session = asking.client().move_session(number, path=path)
+    tell(asking, session)
+    if path.isdigit() and int(path) != session["path"]:
+        print(f"it left path {path} again at once: {session['reason']}", file=sys.stderr)
 
 
 @command.command()
@@ -128,8 +132,8 @@ def show_session(session: SessionAnswer) -> None:
             *([("flows", _preferred(session))] if session["preferred"] else []),
             *([("schedule", _scheduled(session))] if session["schedule"] else []),
             ("state", session["state"]),
-            ("send timeout", f"{session['send_timeout']:g} s"),
-            ("keepalive", f"{session['keepalive']:g} s"),
+            ("send timeout", f"{session['send_timeout']:.3g} s"),
+            ("keepalive", f"{session['keepalive']:.3g} s"),
         )
     )
     print()

@@ -67,7 +67,7 @@ class ReapFailover(Failover):
                     )
             case SessionEventKind.FOLLOWED if to is not None:
                 watch.followed(name, to, now)
-                self._went(session, switch_event.path_to, switch_event.age, "the peer did", now)
+                self._went(session, switch_event.path_to, switch_event.age, "the peer moved it", now)
             case SessionEventKind.UNANSWERED:
                 silent = f"no answer for {switch_event.age:.3f} s by {way(session.pair)}"
                 text = f"{words(name)}: {silent}, and no other path is proven"

@@ -80,7 +80,7 @@ class EspFailover(Failover):
                 )
             case SessionEventKind.FOLLOWED if to is not None:
                 self.paths.silent.cancel((session.name, to))
-                self._went(session, switch_event.path_to, switch_event.age, "the peer did", now)
+                self._went(session, switch_event.path_to, switch_event.age, "the peer moved it", now)
             case SessionEventKind.UNANSWERED:
                 text = f"{words(session.name)}: no answer for {switch_event.age:.3f} s, and no other path is proven"
                 self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)

@@ -115,7 +115,7 @@ class EspSessions(WatchedSessions):
 
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
-        return "well"
+        return "works"
 
     def peer_of(self, session: Session) -> Side:
         """Return what is known of the peer of a session."""

@@ -190,7 +190,7 @@ class HipSessions(WatchedSessions):
 
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
-        return "explores" if session.exploring else "well"
+        return "explores" if session.exploring else "works"
 
     def change(self, local: IPv6Address, peer: IPv6Address, wish: AssociationAction, now: float) -> None:
         """Somebody wants something done about an association."""

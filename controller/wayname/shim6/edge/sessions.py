@@ -305,7 +305,7 @@ class Shim6Sessions(WatchedSessions):
         context = self._endpoint.contexts.named(session.name)
         if context is not None and context.state is State.I2BIS_SENT:
             return "the peer lost its context: set up again"
-        return "explores" if session.exploring else "well"
+        return "explores" if session.exploring else "works"
 
     def _recall(self, remembered: Mapping[str, Json]) -> None:
         """Take up contexts where an earlier controller left them; those of hosts that are gone are forgotten."""
