@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,9 @@ from wayname.escape import escaped
 
 WIDE = 1000
 """Columns where no terminal sets the width: nothing is folded or cut for a program or a file."""
+
+GAP = 2
+"""Columns between two of a table."""
 
 
 def console() -> Console:
@@ -30,19 +34,47 @@ def show_json(answer: Any) -> None:
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
     """Write rows under their columns' names, numbers to the right; say so if there are none.
 
-    A cell that is a list has a line for each text in it.
+    A cell that is a list has a line for each text in it. Where the terminal has not room for the words of all columns,
+    each key has a line of its own.
     """
     given = list(rows)
     if not given:
         print(empty)
         return
+    cells = [[in_cell(value) for value in row] for row in given]
+    width = console().width
+    widths = fitting(columns, cells, width)
+    if widths is None:
+        for number, row in enumerate(cells):
+            if number:
+                print()
+            show_facts((name, value) for name, value in zip(columns, row, strict=True) if name or value)
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
         numbers = all(isinstance(row[index], int) for row in given)
-        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in given:
-        table.add_row(*map(in_cell, row))
+        table.add_column(name, justify="right" if numbers else "left", overflow="fold", width=widths[index])
+    for texts in cells:
+        table.add_row(*texts)
     print_table(table)
+
+
+def fitting(columns: Sequence[str], cells: Sequence[Sequence[Text]], width: int) -> list[int] | None:
+    """How wide each column is where no word is broken, so that they fit; None if they do not."""
+    by_column = [
+        [head, *(line for row in cells for line in row[index].plain.split("\n"))] for index, head in enumerate(columns)
+    ]
+    least = [max(max(map(cell_len, line.split()), default=0) for line in lines) for lines in by_column]
+    wanted = [max(map(cell_len, lines)) for lines in by_column]
+    room = width - sum(least) - GAP * (len(columns) - 1)
+    if room < 0:
+        return None
+    # The narrow ones first: they need little to stay on a line.
+    for index in sorted(range(len(columns)), key=lambda each: wanted[each] - least[each]):
+        more = min(wanted[index] - least[index], room)
+        least[index] += more
+        room -= more
+    return least
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
