@@ -13,7 +13,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/wayname"
 cp -r "$packages/debian" "$work/wayname/debian"
-cp "$packages/../../CHANGELOG.md" "$work/wayname/"
+# Not by its own name: debhelper would put it in the place of the package's changelog.
+cp "$packages/../../CHANGELOG.md" "$work/wayname/NEWS.md"
 cd "$work/wayname"
 # Same sources, same package: its times are those of the last commit.
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$packages" log -1 --format=%ct 2> /dev/null || date +%s)}
@@ -21,7 +22,7 @@ export SOURCE_DATE_EPOCH=$epoch PACKAGES=$packages WHEEL=$wheel
 cat > debian/changelog <<END
 wayname ($version) stable; urgency=medium
 
-  * What is new stands in CHANGELOG.md.
+  * What is new stands in /usr/share/doc/wayname/NEWS.md.gz.
 
  -- Wayname <wayname@localhost>  $(date -R -d "@$epoch")
 END
