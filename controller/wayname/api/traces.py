@@ -31,8 +31,8 @@ from wayname.wire.tcp import SYN, Segment
 from wayname.wire.udp import Datagram
 
 DROP_COUNTERS = ("ingress_drops", "egress_drops")
-# Seconds that a host has to answer a solicitation of its router.
-ANSWERS_WITHIN = 1.0
+# Seconds. A router asks three times, once a second, and gives a neighbour up a second later (RFC 4861, section 7.2.2).
+GIVEN_UP_WITHIN = 5.0
 # Arguments of `set_hash_keys`: no table shows them, since they are of a default action.
 HASH_KEYS = frozenset({"slots", "nonces"})
 
@@ -171,15 +171,19 @@ async def seek(running: Running, address: IPv6Address, vlans: Sequence[int]) -> 
     interfaces = filter(None, map(running.config.interface, vlans))
     on_link = [each for each in interfaces if each.is_on_link(address) and not each.owns(address)]
     places = [LinkAddress(each.vlan, address) for each in on_link]
-    for at in () if address.is_multicast else places:
+    for at in places:
         if running.edge.neighbours.get(at) is not None:
             return True
-        await running.command(SeekNeighbour(at))
-    give_up = time.monotonic() + ANSWERS_WITHIN
-    while places and time.monotonic() < give_up:
-        if any(running.edge.neighbours.get(at) for at in places):
+        asking = await running.command(SeekNeighbour(at))
+        await asking.wait()
+    end = time.monotonic() + GIVEN_UP_WITHIN
+    while places and time.monotonic() < end:
+        asked = [each for each in running.edge.neighbours if each.at in places]
+        if any(each.mac for each in asked):
             return True
-        await asyncio.sleep(0.02)
+        if not asked:
+            return False
+        await asyncio.sleep(0.05)
     return not places
 
 
