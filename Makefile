@@ -178,20 +178,20 @@ bench-switch: venv ## What the embedded switch costs, beside other ways to do th
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
 	cd switch && target/release/bench-switch --seed $(SEED)
 
-bench-shim6: venv-switch ## The experiments of the first paper, drawn into docs/figures or OUT=DIR (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
+bench-shim6: lab-programs venv-dev ## The experiments of the first paper, drawn into docs/figures or OUT=DIR (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
 	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes, SEED=n)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
 	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)$(INTO)
 
-bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, OUT=DIR, SEED=n)
+bench-multipath: lab-programs venv-dev ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, OUT=DIR, SEED=n)
 	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
-bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
+bench-ilcc: lab-programs venv-dev ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
 	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
-bench-cost: venv-switch ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
+bench-cost: lab-programs venv-dev ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
 	$(BIN)/python -m bench.cost --seed $(SEED) $(if $(SESSIONS),--sessions $(SESSIONS))$(INTO)
 
 session: lab-programs ## Record a terminal on which `make run` runs, into docs/figures/session.svg

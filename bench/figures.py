@@ -181,7 +181,7 @@ def _there(bars: Bars) -> list[tuple[int, float]]:
 def _draw_line(line: Line, area: Axes, look: Look) -> None:
     across = [x for x, _ in line.points]
     up = [y for _, y in line.points]
-    mark = "o" if line.marks and not line.of_paper else None
+    mark = "o" if line.marks and (line.scattered or not line.of_paper) else None
     area.plot(
         across,
         up,

@@ -43,7 +43,7 @@ def processor_seconds() -> float:
 
 @click.command()
 @click.option("--figure", type=click.Choice(list(experiments(False, 1))), help="One figure or table; else all of them.")
-@click.option("--quick", is_flag=True, help="Fewer draws and shorter runs; docs stay.")
+@click.option("--quick", is_flag=True, help="Fewer draws and shorter runs, no goals; docs stay.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same runs.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Figures go there; docs stay.")
 def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
@@ -54,7 +54,7 @@ def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
             click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
             begun, spent = time.monotonic(), processor_seconds()
             result = experiment()
-            printed = [*result.text, *map(str, result.goals)]
+            printed = [*result.text, *(() if quick else map(str, result.goals))]
             click.echo("\n".join(printed))
             if not quick and out is None:
                 page.put(name, printed)
@@ -62,8 +62,9 @@ def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
                 click.echo(f"drawn: {keep(result.name, result.data, result.panels, out or FIGURES)}")
             took = f"{time.monotonic() - begun:.0f} s, {processor_seconds() - spent:.0f} s of processor time"
             click.echo(f"{took}\n")
-            goals[name] = list(result.goals)
-    click.echo("\n".join(summary(goals)))
+            goals[name] = [] if quick else list(result.goals)
+    # A third of a run is slow start: the goals are those of whole runs.
+    click.echo("goals are judged without QUICK alone" if quick else "\n".join(summary(goals)))
     sys.exit(not all(goal.met for some in goals.values() for goal in some))
 
 

@@ -125,7 +125,7 @@ def figure_5(ideal: Ideal) -> Result:
         )
         for one in ideal.rates
     ]
-    paper = Line("paper, stated: 10 and 10 Mbit/s", ((0, PAPER_MOST), (10, PAPER_MOST)), of_paper=True)
+    paper = Line("paper, stated: 10 and 10 Mbit/s", ((10, PAPER_MOST),), of_paper=True, scattered=True)
     title = "Two ideal paths (paper: figure 5); 10th to 90th percentile"
     panel = Panel(title, "Mbit/s of path 2", "goodput in Mbit/s", (*lines, paper))
     goals = ideal.goals("two ideal paths", [point for point in points if all(point[:2])])
