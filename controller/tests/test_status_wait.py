@@ -10,6 +10,7 @@ import pytest
 from test_adapter import SwitchProcess, hosts
 from test_command import command, config, fails, switch, up, wayname
 
+from wayname.adapter.port_links import read_links
 from wayname.cli.status import no_provider_works, provider_line, state_line
 
 __all__ = ["config", "switch"]
@@ -83,6 +84,13 @@ async def test_it_ends_with_a_status_of_its_own_where_no_provider_works(
         done = await asyncio.to_thread(wayname, "--api", f"unix:{tmp_path}/api", "status", "--wait")
     assert done.returncode == 3
     assert "nothing: the edge is up, but no provider works" in done.stdout
+
+
+def test_links_are_read_as_the_switch_says_them() -> None:
+    said = (
+        '# TYPE wayname_switch_port_up gauge\nwayname_switch_port_up{port="1"} 1\nwayname_switch_port_up{port="12"} 0\n'
+    )
+    assert read_links(said) == {1: True, 12: False}
 
 
 def test_versions_without_a_controller(tmp_path: Path) -> None:

@@ -29,13 +29,18 @@ class PortLoss:
 
 async def ask_port_losses(socket: str) -> list[PortLoss]:
     """Ask the switch at `unix:/PATH` for what its ports lost."""
+    return read_port_losses(await ask_metrics(socket))
+
+
+async def ask_metrics(socket: str) -> str:
+    """Ask the switch at `unix:/PATH` for its metrics."""
     transport = httpx.AsyncHTTPTransport(uds=socket.removeprefix("unix:"))
     try:
         async with httpx.AsyncClient(transport=transport, base_url="http://switch", timeout=WITHIN) as client:
             answer = await client.get("/metrics")
     except httpx.HTTPError as error:
         raise NoAnswerError(str(error) or type(error).__name__) from None
-    return read_port_losses(answer.text)
+    return answer.text
 
 
 def read_port_losses(metrics: str) -> list[PortLoss]:

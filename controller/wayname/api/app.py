@@ -18,6 +18,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
+from wayname.adapter.port_links import ask_links
 from wayname.adapter.port_losses import NoAnswerError, ask_port_losses
 from wayname.api import models, views
 from wayname.api.access import Access
@@ -159,8 +160,9 @@ def serve_switch(app: FastAPI, running: Running) -> None:
 
     @app.get("/v1/ports", openapi_extra=READ, responses=NOT_THERE)
     async def ports() -> list[models.Port]:
-        """Ports and what passed them."""
-        return views.ports(running.config, await read(running, (), views.PORT_COUNTERS))
+        """Ports, their links and what passed them."""
+        counted = await read(running, (), views.PORT_COUNTERS)
+        return views.ports(running.config, counted, await ask_links(running.config.switch.admin))
 
     @app.get("/v1/tables", openapi_extra=READ, responses=NOT_THERE)
     async def tables() -> list[models.TableSummary]:

@@ -45,6 +45,7 @@ class Port(BaseModel):
     vlan: int | None = Field(description="VLAN of untagged frames; none: they are dropped")
     tagged: list[int] = Field(description="VLANs whose frames are tagged here")
     mtu: int = Field(description="MTU in octets, without the Ethernet header")
+    up: bool | None = Field(description="whether its link is up; none: the switch does not say")
     received_packets: int = Field(description="packets that came in")
     received_bytes: int = Field(description="octets that came in")
     sent_packets: int = Field(description="packets that left")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv6Network
 from typing import Literal
 
@@ -83,8 +83,8 @@ def unknown_next_hops(running: Running, provider: configured.Provider) -> list[s
     return [] if "up" in health.values() else [str(address) for address, is_ in health.items() if is_ == "unknown"]
 
 
-def ports(config: Config, switch_snapshot: SwitchSnapshot) -> list[Port]:
-    """The configured ports and what passed them."""
+def ports(config: Config, switch_snapshot: SwitchSnapshot, links: Mapping[int, bool]) -> list[Port]:
+    """The configured ports, their links and what passed them."""
     answer = []
     for port in config.ports:
         received, sent = (switch_snapshot.counted(counter, port.number) for counter in PORT_COUNTERS)
@@ -95,6 +95,7 @@ def ports(config: Config, switch_snapshot: SwitchSnapshot) -> list[Port]:
                 vlan=port.vlan,
                 tagged=list(port.tagged),
                 mtu=port.mtu,
+                up=links.get(port.number),
                 received_packets=received.packets,
                 received_bytes=received.bytes,
                 sent_packets=sent.packets,

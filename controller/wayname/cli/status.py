@@ -76,6 +76,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
                 (
                     port["number"],
                     port["name"],
+                    "" if port["up"] is None else show.good_or_bad("up" if port["up"] else "down", port["up"]),
                     port["vlan"],
                     ", ".join(map(str, port["tagged"])),
                     port["received_packets"],
@@ -85,7 +86,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
                 )
                 for port in ports
             ]
-            columns = ("port", "name", "vlan", "tagged", "received", "bytes", "sent", "bytes")
+            columns = ("port", "name", "link", "vlan", "tagged", "received", "bytes", "sent", "bytes")
             show.show_table(columns, rows, "")
     if not ready:
         raise click.exceptions.Exit(1)

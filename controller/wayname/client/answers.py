@@ -817,6 +817,8 @@ class Port(TypedDict):
     """VLANs whose frames are tagged here"""
     mtu: int
     """MTU in octets, without the Ethernet header"""
+    up: bool | None
+    """whether its link is up; none: the switch does not say"""
     received_packets: int
     """packets that came in"""
     received_bytes: int

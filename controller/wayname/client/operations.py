@@ -63,7 +63,7 @@ class Operations(Transport):
         return cast("list[Route]", self.get("/v1/routes", {"within": within, "most": most}))
 
     def ports(self) -> list[Port]:
-        """Ports and what passed them."""
+        """Ports, their links and what passed them."""
         return cast("list[Port]", self.get("/v1/ports"))
 
     def tables(self) -> list[TableSummary]:
