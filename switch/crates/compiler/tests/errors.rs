@@ -183,3 +183,50 @@ fn psa_programs_are_refused_with_what_is_missing() {
     refused("digits32.update(8w0x34)", "digits32.update(4w4)", "a multiple of 8 bits, not 4");
     refused("sum.add({ hdr.d.a, hdr.d.b });", "sum.add(hdr.d.what);", "a multiple of 16 bits, not 8");
 }
+
+/// p4c refuses the same calls.
+#[test]
+fn copies_are_made_in_the_block_that_they_belong_to() {
+    let calls = [
+        ("clone(CloneType.I2E, 5);", false, "`clone(CloneType.I2E, ...)` can only be called in ingress"),
+        ("clone(CloneType.E2E, 5);", true, "`clone(CloneType.E2E, ...)` can only be called in egress"),
+        (
+            "clone_preserving_field_list(CloneType.E2E, 5, 1);",
+            true,
+            "`clone(CloneType.E2E, ...)` can only be called in egress",
+        ),
+        ("resubmit_preserving_field_list(1);", false, "`resubmit_preserving_field_list` can only be called in ingress"),
+        (
+            "recirculate_preserving_field_list(1);",
+            true,
+            "`recirculate_preserving_field_list` can only be called in egress",
+        ),
+    ];
+    let params = "inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard";
+    for (call, wrong_in_ingress, message) in calls {
+        let inner = format!(
+            "control Inner({params}) {{
+    action copy() {{ {call} }}
+    table t {{ actions = {{ copy; }} default_action = copy(); }}
+    apply {{ t.apply(); }}
+}}"
+        );
+        let frame = program(&inner, "", "").replace("bit<32> a;", "@field_list(1) bit<32> a;");
+        // Called directly, and by an action of a control that the block calls.
+        for (locals, body) in [("", call), ("Inner() inner;", "inner.apply(hdr, meta, standard);")] {
+            let head = |name: &str| format!("control {name}({params}) {{");
+            let of = |name: &str| {
+                frame.replace(&head(name), &format!("{} {locals} apply {{ {body} }} }}\n{}", head(name), head("Old")))
+            };
+            let (wrong, right) = if wrong_in_ingress { ("I", "E") } else { ("E", "I") };
+            assert_error(&of(wrong), call, message);
+            let compiled = compile_text("test.p4", &of(right), &Options::default());
+            assert!(compiled.is_ok(), "{call} in {right}");
+        }
+    }
+    assert_error(
+        &program("", "", "").replace("transition accept;", "clone(CloneType.I2E, 5); transition accept;"),
+        "clone(CloneType.I2E, 5)",
+        "can only be called in ingress",
+    );
+}

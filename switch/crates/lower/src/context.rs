@@ -57,6 +57,14 @@ pub struct Shared {
     pub standard: (Place, TypeId),
 }
 
+/// The blocks of v1model that some externs are bound to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Block {
+    Ingress,
+    Egress,
+    Other,
+}
+
 pub struct Lower<'p> {
     pub hir: &'p hir::Program,
     pub instances: &'p Instances,
@@ -81,8 +89,8 @@ pub struct Lower<'p> {
     pub body: Body,
     /// Where `exit` goes.
     pub exit: BlockId,
-    /// Packets can be kept in ingress only.
-    pub in_ingress: bool,
+    /// Which block is being written out: some externs of v1model belong in one alone.
+    pub block: Block,
     /// Where a rejected packet goes, inside a parser.
     pub reject: Option<BlockId>,
     pub active: Vec<Active>,

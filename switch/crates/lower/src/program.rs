@@ -10,7 +10,7 @@ use syntax::source::{SourceMap, Span};
 
 use crate::build::Builder;
 use crate::cleanup::cleanup;
-use crate::context::{Body, Lower, R, fail};
+use crate::context::{Block, Body, Lower, R, fail};
 use crate::effects::written_vars;
 use crate::layout::{Layouts, LeafKind};
 use crate::objects::Objects;
@@ -61,7 +61,7 @@ fn start<'p>(hir: &'p hir::Program, instances: &'p Instances, sources: &'p Sourc
         instance: InstanceId(0),
         body: Body::default(),
         exit: ir::BlockId::default(),
-        in_ingress: false,
+        block: Block::Other,
         reject: None,
         active: Vec::new(),
         running: None,

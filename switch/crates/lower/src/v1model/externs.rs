@@ -5,7 +5,7 @@ use hir::{Expr, TypeId};
 use ir::{CloneKind, CompareOp, HashAlgorithm, Inst, Operand};
 use syntax::source::Span;
 
-use crate::context::{Active, Lower, R, Shared, fail};
+use crate::context::{Active, Block, Lower, R, Shared, fail};
 use crate::externs::Called;
 use crate::objects::UnnamedDigest;
 use crate::value::{TRUE, Value, Values};
@@ -43,28 +43,32 @@ impl Lower<'_> {
                 let payload = name.ends_with("payload");
                 self.checksum(cond, data, checksum, algorithm, payload, true)?;
             }
-            ("clone", [kind, session]) => self.clone_packet(kind, session, None)?,
+            ("clone", [kind, session]) => self.clone_packet(call, kind, session, None)?,
             ("clone3", [kind, session, data]) => {
                 let fields = self.field_list_of(data)?;
-                self.clone_packet(kind, session, Some(fields))?;
+                self.clone_packet(call, kind, session, Some(fields))?;
             }
             ("clone_preserving_field_list", [kind, session, list]) => {
                 let fields = self.field_list(list)?;
-                self.clone_packet(kind, session, Some(fields))?;
+                self.clone_packet(call, kind, session, Some(fields))?;
             }
             ("resubmit", data) => {
+                self.only_in(Block::Ingress, name, call)?;
                 let fields = data.first().map(|data| self.field_list_of(data)).transpose()?;
                 self.b.push(Inst::Resubmit { fields });
             }
             ("resubmit_preserving_field_list", [list]) => {
+                self.only_in(Block::Ingress, name, call)?;
                 let fields = Some(self.field_list(list)?);
                 self.b.push(Inst::Resubmit { fields });
             }
             ("recirculate", data) => {
+                self.only_in(Block::Egress, name, call)?;
                 let fields = data.first().map(|data| self.field_list_of(data)).transpose()?;
                 self.b.push(Inst::Recirculate { fields });
             }
             ("recirculate_preserving_field_list", [list]) => {
+                self.only_in(Block::Egress, name, call)?;
                 let fields = Some(self.field_list(list)?);
                 self.b.push(Inst::Recirculate { fields });
             }
@@ -84,6 +88,15 @@ impl Lower<'_> {
             _ => return Ok(Called::Unknown),
         }
         Ok(Called::NoValue)
+    }
+
+    /// Refuses a call outside the block that it acts in, as p4c does.
+    fn only_in(&self, block: Block, what: &str, call: &Expr) -> R<()> {
+        if self.block == block {
+            return Ok(());
+        }
+        let block = if block == Block::Ingress { "ingress" } else { "egress" };
+        fail(call.span, format!("`{what}` can only be called in {block}"))
     }
 
     fn mark_to_drop(&mut self, place: ir::Place, ty: TypeId) {
@@ -194,12 +207,13 @@ impl Lower<'_> {
         }
     }
 
-    fn clone_packet(&mut self, kind: &Expr, session: &Expr, fields: Option<ir::FieldListId>) -> R<()> {
-        let kind = match self.constant_member(kind, "the kind of clone")? {
-            "I2E" => CloneKind::IngressToEgress,
-            "E2E" => CloneKind::EgressToEgress,
+    fn clone_packet(&mut self, call: &Expr, kind: &Expr, session: &Expr, fields: Option<ir::FieldListId>) -> R<()> {
+        let (kind, from, what) = match self.constant_member(kind, "the kind of clone")? {
+            "I2E" => (CloneKind::IngressToEgress, Block::Ingress, "clone(CloneType.I2E, ...)"),
+            "E2E" => (CloneKind::EgressToEgress, Block::Egress, "clone(CloneType.E2E, ...)"),
             other => return fail(kind.span, format!("`{other}` is not a kind of clone")),
         };
+        self.only_in(from, what, call)?;
         let width = self.width(session.ty, session.span)?;
         let value = self.expr(session)?;
         let Value::Scalar(session) = self.resize(&value, width, 32, false) else { return Ok(()) };

@@ -9,7 +9,7 @@ use hir::{TypeId, VarId};
 use ir::{FunctionId, Place, StandardMetadata};
 use syntax::source::Span;
 
-use crate::context::{Binding, Lower, R, Shared, fail, offset};
+use crate::context::{Binding, Block, Lower, R, Shared, fail, offset};
 use crate::growth::growth;
 use crate::layout::Shape;
 
@@ -17,6 +17,7 @@ use crate::layout::Shape;
 const BLOCKS: [&str; 6] = ["parser", "verify_checksum", "ingress", "egress", "compute_checksum", "deparser"];
 const PARSER: usize = 0;
 const INGRESS: usize = 2;
+const EGRESS: usize = 3;
 const DEPARSER: usize = 5;
 
 impl Lower<'_> {
@@ -92,7 +93,11 @@ impl Lower<'_> {
             }
             (1.., InstanceKind::Control(control)) => {
                 let params = &self.hir.controls[control].params;
-                self.in_ingress = index == INGRESS;
+                self.block = match index {
+                    INGRESS => Block::Ingress,
+                    EGRESS => Block::Egress,
+                    _ => Block::Other,
+                };
                 self.function(BLOCKS[index], id, |lower| {
                     lower.bind_block(index, params, span)?;
                     lower.control_body(control)
@@ -107,7 +112,7 @@ impl Lower<'_> {
         let Some(Shared { headers, metadata, standard }) = self.shared else { return Ok(()) };
         let expected: &[Option<(Place, TypeId)>] = match index {
             PARSER => &[None, Some(headers), Some(metadata), Some(standard)],
-            2 | 3 => &[Some(headers), Some(metadata), Some(standard)],
+            INGRESS | EGRESS => &[Some(headers), Some(metadata), Some(standard)],
             DEPARSER => &[None, Some(headers)],
             _ => &[Some(headers), Some(metadata)],
         };

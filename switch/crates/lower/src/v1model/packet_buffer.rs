@@ -5,13 +5,13 @@ use hir::instances::InstanceId;
 use ir::{Inst, Operand};
 use syntax::source::Span;
 
-use crate::context::{Lower, R, fail};
+use crate::context::{Block, Lower, R, fail};
 use crate::externs::Called;
 use crate::value::Value;
 
 impl Lower<'_> {
     pub fn call_buffer(&mut self, span: Span, instance: InstanceId, method: &str, given: &[&Expr]) -> R<Called> {
-        if !self.in_ingress {
+        if self.block != Block::Ingress {
             return fail(span, "a packet buffer can only be used in ingress, where the packet is as it came in");
         }
         let Some(&buffer) = self.objects.buffers.get(&instance) else { return Ok(Called::NoValue) };
