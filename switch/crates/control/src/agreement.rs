@@ -42,8 +42,9 @@ pub fn unique_ids(p4info: &P4Info) -> Result<()> {
     Ok(())
 }
 
-/// A key of P4Info as the program has it.
-pub fn key(field: &info::MatchField, key: &ir::Key, form: &Form) -> Result<()> {
+/// A key of P4Info as the program has it; answers how the control plane matches it. BMv2 JSON has no optional keys: p4c
+/// writes ternary ones there, and P4Info alone says that their masks are all or nothing.
+pub fn key(field: &info::MatchField, key: &ir::Key, form: &Form) -> Result<MatchKind> {
     width("key", &field.name, field.bitwidth, key.width, form)?;
     let kind = match key.kind {
         MatchKind::Exact => MatchType::Exact,
@@ -53,12 +54,15 @@ pub fn key(field: &info::MatchField, key: &ir::Key, form: &Form) -> Result<()> {
         MatchKind::Optional => MatchType::Optional,
     };
     match field.r#match {
+        Some(Match::MatchType(given)) if kind == MatchType::Ternary && given == MatchType::Optional as i32 => {
+            Ok(MatchKind::Optional)
+        }
         Some(Match::MatchType(given)) if given != kind as i32 => {
             let given = MatchType::try_from(given).unwrap_or_default();
             let (given, kind) = (given.as_str_name(), kind.as_str_name());
             Err(Status::invalid(format!("key {} is {given}, in the program it is {kind}", field.name)))
         }
-        _ => Ok(()),
+        _ => Ok(key.kind),
     }
 }
 

@@ -44,6 +44,9 @@ pub fn encode(keys: &[Key], matches: &[Match], texts: &Texts) -> Vec<FieldMatch>
                 let prefix = if *prefix == key.field.width { control_width } else { *prefix };
                 FieldMatchType::Lpm(Lpm { value: bytes(value), prefix_len: i32::try_from(prefix).unwrap_or(i32::MAX) })
             }
+            Match::Ternary { value, mask } if key.kind == MatchKind::Optional && *mask == full => {
+                FieldMatchType::Optional(Optional { value: bytes(value) })
+            }
             Match::Ternary { value, mask } => {
                 let mask = if *mask == full { number::ones(control_width) } else { mask.clone() };
                 FieldMatchType::Ternary(Ternary { value: bytes(value), mask: number::encode(&mask) })
@@ -64,7 +67,11 @@ fn decode_one(key: &Key, given: Option<&FieldMatchType>, texts: &Texts) -> Resul
     match (key.kind, given) {
         (MatchKind::Exact, Some(FieldMatchType::Exact(exact))) => Ok(Match::Exact(value(&exact.value)?)),
         (MatchKind::Optional, Some(FieldMatchType::Optional(optional))) => {
-            Ok(Match::Optional(Some(value(&optional.value)?)))
+            let value = value(&optional.value)?;
+            Ok(match key.stored {
+                MatchKind::Ternary => Match::Ternary { value, mask: number::ones(width) },
+                _ => Match::Optional(Some(value)),
+            })
         }
         (MatchKind::Lpm, Some(FieldMatchType::Lpm(lpm))) => {
             let prefix = u32::try_from(lpm.prefix_len).ok().filter(|prefix| *prefix <= control_width);
@@ -133,7 +140,7 @@ fn outside_mask(value: &BigUint, mask: &BigUint) -> Result<()> {
 }
 
 fn any(key: &Key) -> Match {
-    match key.kind {
+    match key.stored {
         // An exact key has no match that takes every value; this one is never equal to a written entry's.
         MatchKind::Exact | MatchKind::Optional => Match::Optional(None),
         MatchKind::Lpm => Match::Lpm { value: BigUint::default(), prefix: 0 },
@@ -169,7 +176,7 @@ mod tests {
     use crate::field::Field;
 
     fn key(id: u32, width: u32, kind: MatchKind, form: Form) -> Key {
-        Key { field: Field { id, name: format!("k{id}"), width, form }, kind }
+        Key { field: Field { id, name: format!("k{id}"), width, form }, kind, stored: kind }
     }
 
     fn keys() -> Vec<Key> {
@@ -225,6 +232,21 @@ mod tests {
             field(5, optional(&[3])),
         ];
         assert_eq!(encode(&keys(), &matches, &texts), expected);
+    }
+
+    #[test]
+    fn an_optional_key_that_the_table_calls_ternary_is_matched_as_a_whole_or_not_at_all() {
+        let keys = [Key { stored: MatchKind::Ternary, ..key(1, 9, MatchKind::Optional, Form::Plain) }];
+        let texts = Texts::default();
+        let given = [field(1, optional(&[5]))];
+        let matches = decode(&keys, &given, &texts).unwrap();
+        assert_eq!(matches, [Match::Ternary { value: BigUint::from(5u8), mask: BigUint::from(0x1ffu32) }]);
+        assert_eq!(encode(&keys, &matches, &texts), given);
+        let left_out = decode(&keys, &[], &texts).unwrap();
+        assert_eq!(left_out, [Match::Ternary { value: BigUint::default(), mask: BigUint::default() }]);
+        assert_eq!(encode(&keys, &left_out, &texts), []);
+        let masked = decode(&keys, &[field(1, ternary(&[1], &[1]))], &texts).unwrap_err();
+        assert_eq!(masked.message, "key k1 must be matched as optional");
     }
 
     #[test]

@@ -60,7 +60,10 @@ impl Table {
 #[derive(Debug)]
 pub struct Key {
     pub field: Field,
+    /// As the control plane matches it.
     pub kind: MatchKind,
+    /// As the table has it: BMv2 JSON calls optional keys ternary.
+    pub stored: MatchKind,
 }
 
 /// An action that a table or profile may hold.
@@ -326,8 +329,10 @@ fn keys(
     }
     let key = |(field, key): (&info::MatchField, &ir::Key)| {
         let form = Form::of(field.type_name.as_ref(), types);
-        agreement::key(field, key, &form).map_err(|error| error.within(format_args!("P4Info's {kind} {name}")))?;
-        Ok(Key { field: Field { id: field.id, name: field.name.clone(), width: key.width, form }, kind: key.kind })
+        let matched = agreement::key(field, key, &form);
+        let matched = matched.map_err(|error| error.within(format_args!("P4Info's {kind} {name}")))?;
+        let field = Field { id: field.id, name: field.name.clone(), width: key.width, form };
+        Ok(Key { field, kind: matched, stored: key.kind })
     };
     fields.iter().zip(keys).map(key).collect()
 }
