@@ -283,7 +283,7 @@ impl Run<'_, '_> {
         let matched = |(key, given): (&Key, &Match)| Matched { name: key.name.clone(), text: match_text(given) };
         let (member, group) = match entry.action {
             EntryAction::Member(id) => (Some(id), None),
-            EntryAction::Group(id) => (None, Some(id)),
+            EntryAction::Group(id) => (self.context.chosen_member(), Some(id)),
             EntryAction::Action(_) | EntryAction::OneShot(_) => (None, None),
         };
         let keys = table.keys.iter().zip(&entry.keys).map(matched).collect();

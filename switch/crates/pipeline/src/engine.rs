@@ -264,9 +264,7 @@ impl<'a> Engine<'a> {
             self.run(program.blocks.parser);
             // The parser says so by its error, ParserTimeout.
             self.context.ran_out_of_fuel();
-            if self.context.frame.read(std.parser_error, 32) != 0 {
-                self.traffic.stats.parser_errors += 1;
-            }
+            self.count_parser_error(std.parser_error);
             self.run(program.blocks.verify_checksum);
             self.run(program.blocks.ingress);
             if !self.tell(now, sink) {
@@ -481,6 +479,17 @@ impl<'a> Engine<'a> {
             Some(_) => self.loaded.tracer().run(function, &mut self.context),
         }
         self.context.end_turn();
+    }
+
+    /// Counts and tells the error that a parser left at `at`.
+    fn count_parser_error(&mut self, at: u32) {
+        let error = self.context.frame.read(at, 32) as usize;
+        if error == 0 {
+            return;
+        }
+        self.traffic.stats.parser_errors += 1;
+        let names = &self.loaded.program.errors;
+        self.trace(|| Event::ParserError { error: names.get(error).map_or_else(|| error.to_string(), Clone::clone) });
     }
 
     /// The packet goes round, as another one for its trace.

@@ -62,6 +62,8 @@ pub struct Context<'d> {
     bursts: u32,
     /// The table of the last lookup, and the slot of what it found: an entry, or the default one.
     entry: Option<(TableId, u32)>,
+    /// The slot of the member that it chose from a group.
+    chosen: Option<u32>,
     /// The data of the action that the last lookup found: a copy, so that it stays as it is while the packet runs.
     data: Vec<u64>,
     data_len: usize,
@@ -93,6 +95,7 @@ impl<'d> Context<'d> {
             missed: vec![0; device.tables.len()],
             bursts: 0,
             entry: None,
+            chosen: None,
             data: vec![0; device.data_words],
             data_len: 0,
             random: Random::new(seed.into()),
@@ -182,6 +185,7 @@ impl<'d> Context<'d> {
             }
         }
         self.entry = Some((table, slot));
+        self.chosen = None;
         self.data_len = 0;
         if body == 0 {
             return (hit, NO_ACTION);
@@ -195,8 +199,9 @@ impl<'d> Context<'d> {
                 let profile = profile();
                 let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
                 let hash = hash(algorithm, [selector.bytes(), &[]], || self.random.next());
-                match (profile.choose(slot, hash), state.empty_group.load(std::sync::atomic::Ordering::Acquire)) {
-                    (Some(member), _) => member,
+                self.chosen = profile.choose(slot, hash);
+                match (self.chosen, state.empty_group.load(std::sync::atomic::Ordering::Acquire)) {
+                    (Some(member), _) => profile.member(member),
                     // None of its members is up.
                     (None, 0) => return (hit, NO_ACTION),
                     (None, body) => {
@@ -238,6 +243,13 @@ impl<'d> Context<'d> {
     pub fn hit_entry(&self) -> Option<TableEntry> {
         let (table, slot) = self.entry.filter(|(_, slot)| *slot != DEFAULT)?;
         self.device.entry_in(table, slot, self.now)
+    }
+
+    /// The id of the member that the last lookup chose from a group, unless it is gone already.
+    pub fn chosen_member(&self) -> Option<u32> {
+        let (table, _) = self.entry?;
+        let profile = self.device.tables[table.index()].profile?;
+        self.device.profiles[profile.index()].member_id_if_named(self.chosen?)
     }
 
     /// The data of the action that the last lookup found, laid out as [`ir::Action`] says; 8-byte aligned.

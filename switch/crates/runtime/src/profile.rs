@@ -114,10 +114,10 @@ impl ProfileState {
         self.bodies.record(self.members.record(slot)[0].load(Acquire) as u32)
     }
 
-    /// The body of the member that a hash chooses from a group; none of an empty group. Equal weights make it the
+    /// The slot of the member that a hash chooses from a group; none of an empty group. Equal weights make it the
     /// member at place `hash mod members`, by ascending id, as in BMv2; so the hash is not cut to the selector's
     /// output width either.
-    pub fn choose(&self, slot: u32, hash: u64) -> Option<&[AtomicU64]> {
+    pub fn choose(&self, slot: u32, hash: u64) -> Option<u32> {
         let block = self.groups.record(slot)[0].load(Acquire) as u32;
         if block == 0 {
             return None;
@@ -126,7 +126,7 @@ impl ProfileState {
         let choices = &block[2..][..block[0].load(Relaxed) as usize];
         let wanted = hash % block[1].load(Relaxed);
         let chosen = choices.partition_point(|choice| choice.load(Relaxed) >> 32 <= wanted);
-        Some(self.member(choices[chosen].load(Relaxed) as u32))
+        Some(choices[chosen].load(Relaxed) as u32)
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Book> {
@@ -340,6 +340,11 @@ impl ProfileState {
     /// The id of the member in a slot.
     pub fn member_id(&self, slot: u32) -> u32 {
         self.lock().member_ids[&slot]
+    }
+
+    /// The same of one that may be gone by now, or that a one-shot group has for itself.
+    pub fn member_id_if_named(&self, slot: u32) -> Option<u32> {
+        self.lock().member_ids.get(&slot).copied()
     }
 
     /// The id of the group in a slot; none of a one-shot group.

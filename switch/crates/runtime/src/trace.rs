@@ -95,6 +95,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Number>,
     },
+    /// The parser ended with an error.
+    ParserError {
+        error: String,
+    },
     Log {
         text: String,
     },
@@ -156,7 +160,7 @@ pub struct Entry {
     /// From the program.
     #[serde(rename = "const", default, skip_serializing_if = "is_false")]
     pub is_const: bool,
-    /// The member or group of the action profile that it names.
+    /// The member of the action profile that it names, or that was chosen from its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,11 +245,11 @@ impl fmt::Display for Entry {
         if self.priority != 0 {
             write!(f, " priority {}", self.priority)?;
         }
-        if let Some(member) = self.member {
-            write!(f, " member {member}")?;
-        }
         if let Some(group) = self.group {
             write!(f, " group {group}")?;
+        }
+        if let Some(member) = self.member {
+            write!(f, " member {member}")?;
         }
         if self.is_const { f.write_str(", of the program") } else { Ok(()) }
     }
@@ -297,6 +301,7 @@ impl fmt::Display for Event {
                 write!(f, "{name}({})", List(args, ", "))?;
                 result.as_ref().map_or(Ok(()), |result| write!(f, " -> {result}"))
             }
+            Event::ParserError { error } => write!(f, "parser error {error}"),
             Event::Log { text } => write!(f, "log: {text}"),
             Event::AssertFailed { text } => write!(f, "failed: {text}"),
             Event::Copied { reason, port: Some(port), .. } => write!(f, "{reason} to port {port}"),

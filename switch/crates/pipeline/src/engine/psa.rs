@@ -165,12 +165,6 @@ impl Engine<'_> {
         self.set(psa.metadata.egress_path, 32, path as u64);
     }
 
-    fn count_parser_error(&mut self, at: u32) {
-        if self.get(at, 32) != 0 {
-            self.traffic.stats.parser_errors += 1;
-        }
-    }
-
     fn set(&mut self, at: u32, width: u32, value: u64) {
         self.context.frame.write(at, width, value.into());
     }

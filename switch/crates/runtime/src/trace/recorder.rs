@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Cause, Event};
 
-/// Steps noted of one packet with all its copies: a program that loops must not fill the memory. Copies and ends are
-/// noted all the same; the engine bounds them.
+/// Steps noted of one packet with all its copies: a program that loops must not fill the memory. Copies, ends and the
+/// errors of parsers are noted all the same; the engine bounds them.
 const MOST_STEPS: usize = 20_000;
 
 /// A step of a packet or of a copy.
@@ -70,7 +70,10 @@ impl Recorder {
         if let Event::Statement { text, at } = &event {
             self.statement = Some(Cause { text: text.clone(), at: at.clone() });
         }
-        let is_end = matches!(event, Event::Copied { .. } | Event::Sent { .. } | Event::Dropped { .. });
+        let is_end = matches!(
+            event,
+            Event::Copied { .. } | Event::ParserError { .. } | Event::Sent { .. } | Event::Dropped { .. }
+        );
         let mut noted = self.recording.noted();
         if noted.steps.len() < MOST_STEPS || is_end {
             noted.steps.push(Step { packet: self.packet, event });
