@@ -144,7 +144,7 @@ fn card(node: &Node) -> Option<Card> {
             let by = by.as_ref().map_or_else(String::new, |by| format!("{}  ({})", by.text, place(&by.at)));
             card(format!("dropped: {why}"), by, "#f7d4d4")
         }
-        Event::AssertFailed { .. } | Event::NoCloneSession { .. } => {
+        Event::AssertFailed { .. } | Event::NoCloneSession { .. } | Event::ParserError { .. } => {
             card(node.event.to_string(), String::new(), "#f7d4d4")
         }
         _ => None,

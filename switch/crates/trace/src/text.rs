@@ -1,5 +1,6 @@
 //! A trace as text: a line for each step, further in what belongs to it.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use runtime::trace::Event;
@@ -8,6 +9,9 @@ use crate::tree::{Node, Trace};
 
 /// A copy of a copy stands further in, down to here: a packet may go round a thousand times.
 const DEEPEST: usize = 16;
+
+/// A state or statement of a loop is told so many times; later turns are only counted. The JSON has them.
+const MOST_TURNS: usize = 32;
 
 /// Whether the text has colours, as terminals have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,24 +38,47 @@ struct Writer<'t> {
 impl Writer<'_> {
     fn packet(&mut self, number: u32, depth: usize) {
         if let Some(packet) = self.trace.packet(number) {
-            self.nodes(&packet.steps, depth);
+            packet.steps.iter().for_each(|node| self.node(node, depth));
         }
     }
 
-    fn nodes(&mut self, nodes: &[Node], depth: usize) {
+    fn node(&mut self, node: &Node, depth: usize) {
+        let line = node.event.to_string();
+        self.line(depth, colour(&node.event), &line);
+        if let Event::Lookup { entry: Some(entry), .. } = &node.event {
+            self.line(depth + 1, "", &entry.to_string());
+        }
+        self.inside(&node.steps, depth + 1);
+        if let Event::Copied { packet, .. } = node.event {
+            self.packet(packet, (depth + 1).min(DEEPEST));
+        }
+    }
+
+    /// What belongs to a step.
+    fn inside(&mut self, nodes: &[Node], depth: usize) {
+        let mut turns: HashMap<String, usize> = HashMap::new();
+        let mut skipped = 0;
         for node in nodes {
             // A program may try a hundred headers; the JSON has them.
             if matches!(node.event, Event::Emit { valid: false, .. }) {
                 continue;
             }
-            self.line(depth, colour(&node.event), &node.event.to_string());
-            if let Event::Lookup { entry: Some(entry), .. } = &node.event {
-                self.line(depth + 1, "", &entry.to_string());
+            let turn = turns.entry(node.event.to_string()).or_default();
+            *turn += 1;
+            if *turn > MOST_TURNS {
+                skipped += 1;
+                continue;
             }
-            self.nodes(&node.steps, depth + 1);
-            if let Event::Copied { packet, .. } = node.event {
-                self.packet(packet, (depth + 1).min(DEEPEST));
-            }
+            self.skipped(&mut skipped, depth);
+            self.node(node, depth);
+        }
+        self.skipped(&mut skipped, depth);
+    }
+
+    fn skipped(&mut self, steps: &mut usize, depth: usize) {
+        if *steps > 0 {
+            self.line(depth, "", &format!("... and so on, {steps} steps"));
+            *steps = 0;
         }
     }
 
@@ -76,6 +103,7 @@ fn colour(event: &Event) -> &'static str {
         Event::Dropped { .. }
         | Event::Sent { lost: Some(_), .. }
         | Event::AssertFailed { .. }
+        | Event::ParserError { .. }
         | Event::NoCloneSession { .. } => "31",
         _ => "",
     }
@@ -83,7 +111,7 @@ fn colour(event: &Event) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use runtime::trace::Step;
+    use runtime::trace::{Location, Step};
 
     use super::*;
 
@@ -114,6 +142,19 @@ replica to port 3
 3 more steps are left out
 ";
         assert_eq!(text(&trace(), Colour::Never), expected);
+    }
+
+    #[test]
+    fn a_loop_is_told_for_some_turns_and_then_counted() {
+        let at = || Location { file: "a.p4".into(), line: 7 };
+        let state = |name: &str| Step { packet: 0, event: Event::State { name: name.into(), at: at() } };
+        let mut steps = vec![state("start")];
+        steps.extend((0..1000).map(|_| state("hop")));
+        steps.push(Step { packet: 0, event: Event::ParserError { error: "ParserTimeout".into() } });
+        steps.insert(0, Step { packet: 0, event: Event::Block { name: "parser".into() } });
+        let told = text(&Trace::new(0, 1, &[], steps, 0), Colour::Never);
+        assert_eq!(told.matches("state hop").count(), MOST_TURNS);
+        assert!(told.ends_with("  ... and so on, 968 steps\n  parser error ParserTimeout\n"), "{told}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn level(event: &Event) -> Level {
         | Event::Sent { .. }
         | Event::Dropped { .. } => Level::Packet,
         Event::Block { .. } => Level::Block,
-        Event::State { .. } => Level::State,
+        Event::State { .. } | Event::ParserError { .. } => Level::State,
         Event::Statement { .. } | Event::Condition { .. } | Event::Table { .. } => Level::Statement,
         Event::Action { .. } | Event::ActionEnd => Level::Action,
         _ => Level::Effect,
