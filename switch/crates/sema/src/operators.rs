@@ -283,7 +283,10 @@ impl Checker<'_> {
             if let Some(width) = fold::width(self.ty(l.ty))
                 && *by >= width.into()
             {
-                let message = format!("a shift by {by} leaves nothing of a value of {width} bits");
+                // A signed value shifted right is filled with its sign.
+                let sign = op == ast::BinaryOp::Shr && matches!(self.ty(l.ty), Type::Signed(_));
+                let left = if sign { "nothing but the sign" } else { "nothing" };
+                let message = format!("a shift by {by} leaves {left} of a value of {width} bits");
                 self.warn(r.span, message);
             }
             // A positive constant is as good unsigned, and the run time shifts by unsigned amounts alone.

@@ -22,5 +22,6 @@ control c(inout bit<8> x, inout bit<16> y, inout int<8> s, inout bool b) {
         b = "a" + "b" == "ab";
         x = x |+| 1;
         x[3:0] = 4w1 |+| 1;
+        s = s >> 9;
     }
 }
