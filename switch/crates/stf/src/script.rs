@@ -181,7 +181,10 @@ fn command(line: &str) -> Result<Command, String> {
         }
         "check_counter" => check_counter(rest)?,
         "wait" | "register_read" | "counter_read" | "meter_get_rates" | "mirroring_get" => Command::Nothing,
-        _ => return Err(format!("unknown command '{word}'")),
+        _ => {
+            let elsewhere = "members, groups and direct counters have none: use P4Runtime";
+            return Err(format!("unknown command '{word}'; docs/stf.md lists all; {elsewhere}"));
+        }
     })
 }
 
@@ -301,6 +304,8 @@ mod tests {
     #[test]
     fn an_error_names_the_line() {
         assert_eq!(parse("wait\npacket 0 0").unwrap_err(), "line 2: a packet is whole bytes in hexadecimal");
-        assert_eq!(parse("fly 1").unwrap_err(), "line 1: unknown command 'fly'");
+        let told = parse("fly 1").unwrap_err();
+        assert!(told.starts_with("line 1: unknown command 'fly'; docs/stf.md lists all"), "{told}");
+        assert!(told.ends_with("use P4Runtime"), "{told}");
     }
 }
