@@ -47,11 +47,11 @@ fn objects_of_psa_are_described_by_their_kind() {
     assert_eq!(p4info.pkg_info.expect("a package").arch, "psa");
     assert_eq!(names(p4info.counters.iter().map(|counter| &counter.preamble).collect()), ["I.kinds"]);
     assert_eq!(names(p4info.direct_counters.iter().map(|counter| &counter.preamble).collect()), ["I.hits"]);
-    assert_eq!(names(p4info.meters.iter().map(|meter| &meter.preamble).collect()), ["I.rate"]);
+    assert_eq!(names(p4info.meters.iter().map(|meter| &meter.preamble).collect()), ["I.rate", "I.limits"]);
     assert_eq!(names(p4info.direct_meters.iter().map(|meter| &meter.preamble).collect()), ["I.entry_rate"]);
     assert_eq!(
         names(p4info.registers.iter().map(|register| &register.preamble).collect()),
-        ["I.last", "I.pairs", "I.begun", "I.wide"]
+        ["I.last", "I.pairs", "I.begun", "I.wide", "I.begun_pairs"]
     );
     assert_eq!(names(p4info.digests.iter().map(|digest| &digest.preamble).collect()), ["ID.learned"]);
     let profiles: Vec<_> = p4info.action_profiles.iter().map(|profile| profile.with_selector).collect();
