@@ -16,12 +16,13 @@ from wayname.identity.parameters import Parameters, Prover
 from wayname.shim6.context import KnownPeer
 from wayname.shim6.edge import inspection as shim6_inspection
 from wayname.shim6.endpoint import Endpoint as Shim6Endpoint
+from wayname.shim6.host_record import KEY_OCTETS, FleetTags, HostRecord
 from wayname.shim6.locators import learn
 from wayname.token_buckets import PrefixTokenBuckets, Rate
 from wayname.wire.ipv6 import Packet
 from wayname.wire.shim6.messages import decode as decode_shim6
 from wayname.wire.shim6.messages import kind_and_tag
-from wayname.wire.shim6.options import CgaParameters, OptionType, decode_options
+from wayname.wire.shim6.options import CgaParameters, OptionType, decode_options, encode_options
 from wayname.wire.shim6.payload import PayloadHeader
 
 NO_LIMIT = Rate(1e12, 1e12)
@@ -32,6 +33,25 @@ def read_shim6(octets: bytes) -> object:
     message = decode_shim6(octets)
     options = getattr(message, "options", ())
     return learn(genuine.HERE, options, KnownPeer(frozenset({genuine.HERE})))
+
+
+@cache
+def host_records() -> list[bytes]:
+    """Return what edges of a fleet tell of the hosts that messages tell of."""
+    key = FleetTags(random.Random(2)).public_key
+    records: list[bytes] = []
+    for packet in shim6_packets():
+        if not packet.payload[2] & 0x80 and (options := getattr(decode_shim6(packet.payload), "options", ())):
+            records.append(key + packet.source.packed + encode_options(options))
+    return records
+
+
+def read_host_record(octets: bytes) -> object:
+    """Read what a fleet's directory has of a host, look at what it proves, and derive tags from it."""
+    record = HostRecord.decode(octets)
+    ours = HostRecord(bytes(KEY_OCTETS), genuine.HERE, (), b"ours")
+    tags = FleetTags(random.Random(1)).derive(ours, record)
+    return tags, learn(record.ulid, record.options, KnownPeer(frozenset({record.ulid})))
 
 
 def read_cga(octets: bytes) -> object:
@@ -114,6 +134,12 @@ SHIM6_TARGETS: tuple[Target, ...] = (
         ("wayname.wire.shim6.options.decode_options",),
         payloads_of(shim6_packets),
         lambda octets: decode_options(octets, 24, tuple(OptionType)),
+    ),
+    Target(
+        "the record of a host in a fleet's directory",
+        ("wayname.shim6.host_record.HostRecord.decode",),
+        host_records,
+        read_host_record,
     ),
     Target(
         "a Shim6 message that is quoted",

@@ -16,7 +16,8 @@ ilnp.cache.Cache.find ilnp.checksums.identifiers_checksum ilnp.cookies.Cookies.i
 ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce
 ilnp.sequence.with_sequence
 ioam.options.hop_by_hop
-wire.shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Validators.spend
+wire.shim6.payload.is_payload shim6.host_record.HostRecord.of shim6.validators.Validators.is_ours
+shim6.validators.Validators.spend
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
 wire.icmpv6.unreachable
 edge.faults.Faults.contained edge.faults.Faults.note edge.inner_link.submitted edge.links.Links.send
@@ -38,7 +39,7 @@ session.errors.doubtful session.errors.for_host session.errors.is_about_path ses
 session.errors.without_header
 session.reap_failover.ReapFailover.error session.protocol.SessionManager.restored
 shim6.edge.sessions.Shim6Sessions.error shim6.edge.sessions.Shim6Sessions.packet
-shim6.edge.sessions.Shim6Sessions.restored
+shim6.edge.fleet_contexts.FleetContexts.recognises shim6.edge.sessions.Shim6Sessions.restored
 """
 READS_NOTHING = frozenset(f"wayname.{name}" for name in _READS_NOTHING.split())
 OF_THE_EDGE = frozenset(f"wayname.{name}" for name in _OF_THE_EDGE.split())
