@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -197,5 +198,10 @@ def test_each_mend_of_a_port_mends_it(namespace: str, tmp_path: Path) -> None:
         subprocess.run([*inside, "sh", "-c", each["mend"]], check=True, stdout=subprocess.DEVNULL)
     assert [each for each in of_port() if each["state"] != "ok"] == []
     subprocess.run(["ip", "-n", namespace, "link", "set", "far", "down"], check=True)
+    # Linux tells of lost carriers once a second at most, of all its links.
+    for _ in range(200):
+        if b"NO-CARRIER" in subprocess.check_output([*inside, "ip", "link", "show", "eth1"]):
+            break
+        time.sleep(0.05)
     (unplugged,) = (each for each in of_port() if each["state"] != "ok")
     assert unplugged["text"] == "has no carrier"
