@@ -1,4 +1,7 @@
-"""A fleet is upgraded controller by controller, with the version before beside this one, and back again."""
+"""A fleet is upgraded controller by controller, with the version before beside this one, and back again.
+
+Both run this tree's P4 program: no controller leads a switch that runs another one (docs/fleet.md).
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,12 @@ def missing_for_before() -> str:
 
 
 def unpack(folder: Path) -> None:
-    """Have the version before in a folder."""
+    """Have the controller of the version before in a folder."""
     folder.mkdir()
-    what = ["git", "-C", str(REPOSITORY), "archive", BEFORE, "controller/wayname", "p4src"]
+    what = ["git", "-C", str(REPOSITORY), "archive", BEFORE, "controller/wayname"]
     packed = subprocess.run(what, check=True, capture_output=True)
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed.stdout, check=True)
+    (folder / "p4src").symlink_to(REPOSITORY / "p4src")
 
 
 pytestmark = [
