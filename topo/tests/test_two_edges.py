@@ -227,10 +227,12 @@ async def test_a_site_goes_on_when_an_edge_is_drained_and_when_one_dies() -> Non
         await session_of(lab, backup)
 
         # By etcd alone, as `wayname fleet drain` does it.
-        taken = lab.kinds(backup).count("vrrp.active")
+        terms = {edge: lab.kinds(edge).count("vrrp.active") for edge in (active, backup)}
         etcd = Etcd(lab.cluster.endpoints)
-        assert await drain(etcd, EdgeKeys("wayname", "site")) in (active, backup)
+        drained = await drain(etcd, EdgeKeys("wayname", "site"))
         await etcd.close()
-        await until(lambda: lab.kinds(backup).count("vrrp.active") > taken, "the other edge as router")
+        assert drained in terms
+        other = backup if drained == active else active
+        await until(lambda: lab.kinds(other).count("vrrp.active") > terms[other], "the other edge as router")
         await more(lab)
         assert [each["event"] for each in lab.requests if each["event"] == "requests_done"] == []
