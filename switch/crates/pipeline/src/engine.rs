@@ -1,6 +1,7 @@
 //! The way of one packet through v1model, and what all architectures share: queues, replicas, traces.
 
 mod copies;
+mod held;
 mod psa;
 
 use std::collections::VecDeque;
@@ -10,6 +11,7 @@ use ir::{DigestId, FieldListId, FunctionId};
 use num_bigint::BigUint;
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
+use self::held::Held;
 use self::psa::Path;
 use crate::loaded::Loaded;
 use crate::meta::{Instance, Metadata};
@@ -74,24 +76,6 @@ impl Traffic {
     pub fn next_departure(&self) -> Option<u64> {
         self.queues.next_departure()
     }
-}
-
-/// A packet between two blocks. A thousand may wait for each port, so it takes no more memory than it needs.
-#[derive(Debug)]
-struct Held {
-    /// The persistent part of its frame, packed.
-    frame: Box<[u8]>,
-    bytes: Box<[u8]>,
-    priority: u8,
-    /// What is in its metadata when it is taken up again: its instance of a group, when it was put in the queue, in
-    /// microseconds, and behind how many.
-    replica: Option<u16>,
-    queued: Option<(u64, usize)>,
-    cursor: usize,
-    /// Cut to this many bytes when it leaves.
-    truncate: Option<u32>,
-    budget: u32,
-    trace: Option<Box<Recorder>>,
 }
 
 /// Runs packets through one loaded program.
@@ -375,56 +359,6 @@ impl<'a> Engine<'a> {
         frame.set_ingress_global_timestamp(std, now / 1000);
     }
 
-    /// The values of a field list.
-    fn kept(&self, fields: Option<FieldListId>) -> Vec<u8> {
-        let Some(fields) = fields else { return vec![] };
-        let places = &self.loaded.program.field_lists[fields].places;
-        places.iter().flat_map(|(offset, bytes)| self.context.frame.bytes(*offset, *bytes)).copied().collect()
-    }
-
-    fn restore(&mut self, fields: Option<FieldListId>, mut kept: &[u8]) {
-        let Some(fields) = fields else { return };
-        for (offset, bytes) in &self.loaded.program.field_lists[fields].places {
-            let (value, rest) = kept.split_at(*bytes as usize);
-            self.context.frame.bytes_mut(*offset, *bytes).copy_from_slice(value);
-            kept = rest;
-        }
-    }
-
-    /// Keeps the packet beside the context, whose buffer serves the next one.
-    fn hold(&mut self) -> Held {
-        Held {
-            frame: self.packing.pack(self.context.frame.persistent()),
-            bytes: self.context.packet.bytes().into(),
-            priority: self.context.frame.priority(&self.loaded.program.standard_metadata) as u8,
-            replica: None,
-            queued: None,
-            cursor: self.context.cursor,
-            truncate: self.context.effects.truncate,
-            budget: self.budget,
-            trace: self.context.trace.take(),
-        }
-    }
-
-    /// Puts a packet into the context.
-    fn resume(&mut self, held: Held, now: u64) {
-        self.context.packet.refill(self.headroom, &held.bytes);
-        self.context.start(now);
-        let (frame, std) = (&mut self.context.frame, &self.loaded.program.standard_metadata);
-        self.packing.unpack(&held.frame, frame.persistent_mut());
-        if let Some(instance) = held.replica {
-            frame.set_egress_rid(std, u64::from(instance));
-        }
-        if let Some((at, depth)) = held.queued {
-            frame.set_enq_timestamp(std, at);
-            frame.set_enq_qdepth(std, depth as u64);
-        }
-        self.context.cursor = held.cursor;
-        self.context.effects.truncate = held.truncate;
-        self.context.trace = held.trace;
-        self.budget = held.budget;
-    }
-
     /// Takes one turn off the budget, or drops the packet.
     fn spend(&mut self) -> bool {
         if self.budget == 0 {
@@ -509,18 +443,6 @@ impl<'a> Engine<'a> {
 impl Drop for Engine<'_> {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-impl Held {
-    fn copy(&mut self, budget: u32, reason: &'static str, port: Option<u32>) -> Self {
-        Self {
-            trace: self.trace.as_mut().map(|trace| Box::new(trace.copied(reason, port))),
-            frame: self.frame.clone(),
-            bytes: self.bytes.clone(),
-            budget,
-            ..*self
-        }
     }
 }
 

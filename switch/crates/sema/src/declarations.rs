@@ -1,17 +1,16 @@
 //! Declarations outside parsers and controls, and the parts that all declarations share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
-use hir::{Direction, ExternDecl, ExternFn, Function, Method, PackageDecl, Type, TypeId, Var, VarId, VarKind};
+use hir::{Direction, Type, TypeId, Var, VarId, VarKind};
 use syntax::ast;
-use syntax::source::Span;
 
 use crate::arguments::{CallSite, Purpose};
-use crate::checker::{Body, Checker, Place, UserFn};
+use crate::checker::{Checker, Place};
 use crate::fold;
-use crate::scope::{FnRef, Symbol};
-use crate::signature::{ArchBlock, ExternInfo, Sig, SigParam, Ty};
+use crate::scope::Symbol;
+use crate::signature::{Sig, SigParam, Ty};
 
 impl<'a> Checker<'a> {
     pub fn program(&mut self, program: &'a ast::Program) {
@@ -267,7 +266,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn prototype(&mut self, decl: &'a ast::Prototype, first: usize, outer: &[String]) -> Rc<Sig> {
+    pub fn prototype(&mut self, decl: &'a ast::Prototype, first: usize, outer: &[String]) -> Rc<Sig> {
         self.with_type_params(&decl.type_params, first, |checker| {
             let ret = checker.resolve_ty(&decl.ret);
             let params = checker.sig_params(&decl.params);
@@ -280,168 +279,6 @@ impl<'a> Checker<'a> {
                 span: decl.name.span,
             })
         })
-    }
-
-    fn declare_extern(&mut self, decl: &'a ast::ExternObject) {
-        let outer: Vec<String> = decl.type_params.iter().map(|p| p.name.clone()).collect();
-        let annotations = self.annotations(&decl.annotations);
-        let id = self.prog.types.externs.push(ExternDecl {
-            name: decl.name.name.clone(),
-            constructors: Vec::new(),
-            methods: Vec::new(),
-            annotations,
-            span: decl.name.span,
-        });
-        // Known before its methods are resolved: they may name the type.
-        self.externs.push(ExternInfo { type_params: outer.len(), ..ExternInfo::default() });
-        self.declare(&decl.name, Symbol::Extern(id));
-        let info = self.with_type_params(&decl.type_params, 0, |checker| {
-            let constructors = decl.constructors.iter().map(|constructor| {
-                Rc::new(Sig {
-                    name: decl.name.name.clone(),
-                    type_params: outer.clone(),
-                    params: checker.sig_params(&constructor.params),
-                    ret: Ty::Known(checker.basic.void),
-                    span: constructor.span,
-                })
-            });
-            let constructors: Vec<Rc<Sig>> = constructors.collect();
-            let methods: Vec<Rc<Sig>> =
-                decl.methods.iter().map(|m| checker.prototype(&m.prototype, outer.len(), &outer)).collect();
-            for (i, sig) in constructors.iter().enumerate() {
-                checker.check_distinct_sig(sig, &constructors[..i]);
-            }
-            for method in methods.iter().filter(|method| method.name == decl.name.name) {
-                checker.error_help(
-                    method.span,
-                    format!("`{}` is the constructor, which returns nothing", method.name),
-                    format!("write `{}(...);` without a type", method.name),
-                );
-            }
-            for (i, sig) in methods.iter().enumerate() {
-                let same: Vec<Rc<Sig>> = methods[..i].iter().filter(|m| m.name == sig.name).cloned().collect();
-                checker.check_distinct_sig(sig, &same);
-            }
-            ExternInfo { type_params: outer.len(), constructors, methods }
-        });
-        let mut methods = Vec::new();
-        for (method, sig) in decl.methods.iter().zip(&info.methods) {
-            methods.push(Method {
-                name: sig.name.clone(),
-                params: sig.extern_params(),
-                is_abstract: method.is_abstract,
-                annotations: self.annotations(&method.prototype.annotations),
-            });
-        }
-        self.prog.types.externs[id].constructors = info.constructors.iter().map(|sig| sig.extern_params()).collect();
-        self.prog.types.externs[id].methods = methods;
-        self.externs[hir::Handle::index(id)] = info;
-    }
-
-    fn declare_extern_function(&mut self, decl: &'a ast::Prototype) {
-        let sig = self.prototype(decl, 0, &[]);
-        self.check_overload(&decl.name, &sig);
-        let annotations = self.annotations(&decl.annotations);
-        let params = sig.extern_params();
-        let id = self.prog.extern_fns.push(ExternFn { name: sig.name.clone(), params, annotations, span: sig.span });
-        self.extern_sigs.push(sig);
-        self.declare(&decl.name, Symbol::Functions(vec![FnRef::Extern(id)]));
-    }
-
-    fn declare_package(&mut self, decl: &'a ast::PackageDecl) {
-        let params = self.with_type_params(&decl.type_params, 0, |checker| checker.sig_params(&decl.params));
-        let sig = Sig {
-            name: decl.name.name.clone(),
-            type_params: decl.type_params.iter().map(|p| p.name.clone()).collect(),
-            params,
-            ret: Ty::Known(self.basic.void),
-            span: decl.name.span,
-        };
-        let annotations = self.annotations(&decl.annotations);
-        let id = self.prog.types.packages.push(PackageDecl {
-            name: sig.name.clone(),
-            params: sig.params.iter().map(|p| p.name.clone()).collect(),
-            annotations,
-            span: sig.span,
-        });
-        self.package_sigs.push(Rc::new(sig));
-        self.declare(&decl.name, Symbol::Package(id));
-    }
-
-    /// A parser or control type without a body.
-    pub fn declare_arch(
-        &mut self,
-        is_parser: bool,
-        name: &ast::Ident,
-        type_params: &'a [ast::Ident],
-        params: &'a [ast::Param],
-    ) {
-        let sig_params = self.with_type_params(type_params, 0, |checker| checker.sig_params(params));
-        let sig = Sig {
-            name: name.name.clone(),
-            type_params: type_params.iter().map(|p| p.name.clone()).collect(),
-            params: sig_params,
-            ret: Ty::Known(self.basic.void),
-            span: name.span,
-        };
-        let generic = !sig.type_params.is_empty();
-        self.arch_blocks.push(ArchBlock { is_parser, sig: Rc::new(sig) });
-        let arch = self.arch_blocks.len() - 1;
-        if generic {
-            self.declare(name, Symbol::Arch(arch));
-        } else {
-            let ty = self.arch_type(arch, Vec::new());
-            self.declare(name, Symbol::Type(ty));
-        }
-    }
-
-    fn declare_function(&mut self, decl: &'a ast::Function) {
-        let generic = !decl.prototype.type_params.is_empty();
-        let sig = self.prototype(&decl.prototype, 0, &[]);
-        self.annotations(&decl.prototype.annotations);
-        self.functions.push(UserFn { decl, sig, instances: HashMap::new(), in_progress: !generic });
-        let index = self.functions.len() - 1;
-        self.declare(&decl.prototype.name, Symbol::Functions(vec![FnRef::User(index)]));
-        if !generic {
-            let outer = std::mem::replace(&mut self.body, Body::new(Place::Function, self.basic.void));
-            let id = self.scoped(|checker| checker.function_body(decl));
-            self.body = outer;
-            self.functions[index].instances.insert(Vec::new(), id);
-            self.functions[index].in_progress = false;
-        }
-    }
-
-    /// Reports a function that no call could tell from an earlier one: overloads differ in the number or the names of
-    /// their parameters.
-    fn check_overload(&mut self, name: &ast::Ident, sig: &Sig) {
-        let Some(Symbol::Functions(before)) = self.scopes.local(&name.name).map(|d| d.symbol.clone()) else { return };
-        let sigs: Vec<Rc<Sig>> = before.iter().map(|function| self.sig_of_function(*function)).collect();
-        self.check_distinct_sig(sig, &sigs);
-    }
-
-    fn check_distinct_sig(&mut self, sig: &Sig, before: &[Rc<Sig>]) {
-        let names = |sig: &Sig| sig.params.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
-        if let Some(same) = before.iter().find(|before| names(before) == names(sig)) {
-            let labels = [(same.span, "first declared here".to_owned())];
-            let message = format!("`{}` is declared twice with parameters of the same names", sig.name);
-            self.error_at(sig.span, message, &labels);
-        }
-    }
-
-    /// Checks the function in the scopes that are open, type parameters standing for types.
-    pub fn function_body(&mut self, decl: &'a ast::Function) -> hir::FunctionId {
-        let ret = self.resolve_type(&decl.prototype.ret);
-        let sig_params = self.sig_params(&decl.prototype.params);
-        self.check_not_optional(&decl.prototype.params);
-        let params = self.declare_params(&decl.prototype.params, &sig_params, VarKind::Param);
-        self.body.ret = ret;
-        let body = self.block(&decl.body);
-        if ret != self.basic.void && ret != self.basic.any && !crate::statements::always_leaves(&body) {
-            let name = &decl.prototype.name;
-            self.error(name.span, format!("`{}` does not return a value on every way through it", name.name));
-        }
-        let span = decl.prototype.name.span;
-        self.prog.functions.push(Function { name: decl.prototype.name.name.clone(), params, ret, body, span })
     }
 
     /// Makes variables of the parameters and declares them.
@@ -478,32 +315,6 @@ impl<'a> Checker<'a> {
         vars
     }
 
-    pub fn declare_action(&mut self, decl: &'a ast::Action) -> hir::ActionId {
-        let outer = std::mem::replace(&mut self.body, Body::new(Place::Action, self.basic.void));
-        self.scopes.push();
-        let sig_params = self.sig_params(&decl.params);
-        self.check_not_optional(&decl.params);
-        self.check_directions_first(&decl.params);
-        self.check_action_params(&decl.params, &sig_params);
-        let params = self.declare_params(&decl.params, &sig_params, VarKind::Param);
-        let body = self.block(&decl.body);
-        self.scopes.pop();
-        self.body = outer;
-        let annotations = self.annotations(&decl.annotations);
-        let name = decl.name.name.clone();
-        let span = decl.name.span;
-        self.action_sigs.push(Rc::new(Sig {
-            name: name.clone(),
-            type_params: Vec::new(),
-            params: sig_params,
-            ret: Ty::Known(self.basic.void),
-            span,
-        }));
-        let id = self.prog.actions.push(hir::Action { name, params, body, annotations, span });
-        self.declare(&decl.name, Symbol::Action(id));
-        id
-    }
-
     pub fn check_not_optional(&mut self, params: &[ast::Param]) {
         for param in params.iter().filter(|param| Self::is_optional(&param.annotations)) {
             self.error_help(
@@ -511,26 +322,6 @@ impl<'a> Checker<'a> {
                 "this parameter cannot be `@optional`",
                 "give it a default value: `name = value`".into(),
             );
-        }
-    }
-
-    fn check_action_params(&mut self, params: &[ast::Param], sig: &[SigParam]) {
-        for (param, sig) in params.iter().zip(sig) {
-            let Ty::Known(ty) = sig.ty else { continue };
-            if self.is_object(ty) || matches!(self.ty(ty), Type::Int | Type::String) {
-                let name = self.name(ty);
-                self.error(param.span, format!("a parameter of an action cannot be of type `{name}`"));
-            }
-        }
-    }
-
-    fn check_directions_first(&mut self, params: &[ast::Param]) {
-        let Some(first) = params.iter().position(|p| p.direction.is_none()) else { return };
-        if let Some(late) = params[first..].iter().find(|p| p.direction.is_some()) {
-            let message =
-                format!("the parameter `{}` has a direction, so it must stand before those without", late.name.name);
-            let labels: [(Span, String); 1] = [(params[first].span, "this one has none".into())];
-            self.error_at(late.span, message, &labels);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! where it is found; what is built on it has the type `_`, which fits everywhere, so that it is reported once.
 
 mod annotations;
+mod architecture;
 mod arguments;
 mod builtin;
 mod calls;
@@ -14,6 +15,7 @@ mod declarations;
 mod entries;
 mod expr;
 mod fold;
+mod functions;
 mod keysets;
 mod names;
 mod operators;
