@@ -42,7 +42,7 @@ def test_one_that_fails_begins_nothing_and_is_counted_and_told(rule: str, why: s
     pair = ruled(name)
     assert [talk(pair, 2048) for _ in range(3)] == [0, 0, 0]
     assert pair.a.sessions is not None
-    assert pair.a.sessions.custom_rules[name].failed == {why: 3}
+    assert pair.a.sessions.rules.custom[name].failed == {why: 3}
     told = [event for event in pair.a.events if event.kind == "session.rule"]
     assert told
     assert all(f"trigger_rule {name}: the rule failed ({why}); no session begins" in event.text for event in told)

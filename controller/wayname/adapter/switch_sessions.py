@@ -51,7 +51,7 @@ class SwitchSessions:
         self._session: asyncio.Timeout | None = None
         # Why it was ended, or what a timeout means.
         self._trouble = SwitchError("")
-        # Kinds of messages that the switch refused in this session, each told once.
+        # Kinds of messages that the switch refused since the P4Runtime stream began, each told once.
         self._refused: set[str] = set()
 
     @property

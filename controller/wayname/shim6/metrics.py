@@ -19,7 +19,7 @@ def metrics_of(known: SessionManager) -> Iterator[Metric]:
         "Times that a user's rule failed, so that no session began.",
         labels=["rule", "why"],
     )
-    for name, rule in known.custom_rules.items():
+    for name, rule in known.rules.custom.items():
         for why, count in sorted(rule.failed.items()):
             rules.add_metric([name, why], count)
     yield rules

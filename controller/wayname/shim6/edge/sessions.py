@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.session_rules import ProxyMode, SessionRules
-from wayname.edge.boundary import ForkSession, HostFound, Json, PairActive, Severity, UnforkSession
+from wayname.config.session_rules import SessionRules
+from wayname.edge.boundary import ForkSession, HostFound, Json, PairActive, UnforkSession
 from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
 from wayname.identity.locators import ProvableLocators
@@ -33,35 +32,24 @@ from wayname.session.tables import want_prefixes
 from wayname.session.watched_sessions import WatchedSessions, key_of
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.config import SECTION, Security, Shim6
-from wayname.shim6.context import Context, KnownPeer, LocalHost
-from wayname.shim6.custom_rule import CustomRule
+from wayname.shim6.context import Context, LocalHost
 from wayname.shim6.edge import memory
 from wayname.shim6.edge.fleet_contexts import FleetContexts
 from wayname.shim6.edge.fork_teardown import ForkTeardown
 from wayname.shim6.edge.forks import Forks
+from wayname.shim6.edge.host_rules import HostRules, agreed
 from wayname.shim6.edge.hosts import local_host
 from wayname.shim6.edge.inspection import Shim6Inspection, Shim6RateLimitError
 from wayname.shim6.endpoint import Endpoint
-from wayname.shim6.heuristics import (
-    Candidate,
-    ContextLimit,
-    PeersWithoutShim6,
-    Rule,
-    has_no_eui64,
-    never_initiate,
-    objection,
-)
-from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
-from wayname.shim6.locators import LocatorError, believe, learn, tell
+from wayname.shim6.keepalives import is_edge, keepalive_interval, tell_send_timeout
+from wayname.shim6.locators import LocatorError, tell
 from wayname.shim6.pairs import LocatorState, usable_pairs
 from wayname.shim6.path_reports import numbers_packets, orders_packets, tell_path_reports
 from wayname.shim6.states import State
-from wayname.shim6.trigger_rules import load_rule
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.errors import ErrorCode
-from wayname.wire.shim6.options import Option
 from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
 
 SECRET = "shim6-secret"
@@ -80,36 +68,32 @@ class Shim6Sessions(WatchedSessions):
         self._failover = ReapFailover(self._sessions, means, self._tables, self._rate_limited_events, self._write_down)
         self._failover.on_moved = self._moved
         config = self._config = means.config
-        self._sites = SECTION.of(config) or ()
+        sites = SECTION.of(config) or ()
+        self.rules = HostRules(sites, means.outputs, self._rate_limited_events)
         secret = lasting_secret(SECRET, means.remembered, means.rng, means.outputs)
-        self._endpoint = Endpoint(means.rng, self._learn, secret)
+        self._endpoint = Endpoint(means.rng, self.rules.learn, secret)
         self._inspection = Shim6Inspection(means.rng)
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
         self.refused: Counter[str] = Counter()
-        self._without_shim6 = PeersWithoutShim6()
-        names = {rules.trigger_rule for rules in self._sites if rules.trigger_rule is not None}
-        self.custom_rules = {
-            name: CustomRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)
-        }
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self.fleet = None
         if means.config.fleet:
             self.fleet = FleetContexts(
                 self._endpoint,
                 self._hosts,
-                self._learn,
+                self.rules.learn,
                 means.outputs,
                 self._rate_limited_events,
                 means.rng,
-                self._exchange,
+                self._endpoint.establish,
             )
         self.forks = Forks()
         self._endings = ForkTeardown(self._egress.send)
         self._unfinished: list[SessionKey] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
-        want_prefixes(self._sites, means.outputs.desired)
-        for rules in self._sites:
+        want_prefixes(sites, means.outputs.desired)
+        for rules in sites:
             for host in rules.hosts:
                 self._hosts[host.address] = self._telling(local_host(rules, host), rules)
         self._recall(means.remembered)
@@ -144,7 +128,7 @@ class Shim6Sessions(WatchedSessions):
         """The switch is there; the first time, go on with what an earlier controller left."""
         if not self._began:
             self._began = True
-            self._warn(now)
+            self.rules.warn(now)
             for host in self._hosts.values():
                 self._endpoint.serve(host, now)
                 self._publish(host, now)
@@ -163,7 +147,7 @@ class Shim6Sessions(WatchedSessions):
 
     def serve(self, host: ProvableLocators, now: float) -> None:
         """Speak for a host from now on, or tell its peers that it has other locators."""
-        rules = self._rules(host.identity)
+        rules = self.rules.of(host.identity)
         if rules is None:
             return
         told = tell(host.identity, host.parameters, host.locators, host.generation, host.key)
@@ -184,7 +168,7 @@ class Shim6Sessions(WatchedSessions):
 
     def _publish(self, host: LocalHost, now: float) -> None:
         """Tell the fleet of a host whose locators can be proved."""
-        rules = self._rules(host.ulid)
+        rules = self.rules.of(host.ulid)
         if self.fleet and rules is not None and rules.security is not Security.NONE:
             self.fleet.publish(host, now)
 
@@ -247,19 +231,10 @@ class Shim6Sessions(WatchedSessions):
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a context."""
         name = SessionKey(active.source, active.destination)
-        rules = self._rules(active.source)
-        if rules is None or self._rules(active.destination) is not None or name in self._sessions:
+        rules = self.rules.of(active.source)
+        if rules is None or self.rules.of(active.destination) is not None or name in self._sessions:
             return
-        contexts = len(self._endpoint.contexts)
-        candidate = Candidate(name.local, name.peer, contexts, active.bytes, active.age, active.opened_here)
-        checks: list[Rule] = [ContextLimit(rules.most)]
-        if rules.trigger_rule is not None:
-            checks.append(self.custom_rules[rules.trigger_rule])
-        else:
-            checks += [has_no_eui64, self._without_shim6]
-        if rules.server:
-            checks.append(never_initiate)
-        if objection(checks, candidate, now) is None:
+        if self.rules.let_begin(rules, active, len(self._endpoint.contexts), now):
             self._establish(name, now)
             self._take(now)
 
@@ -311,7 +286,7 @@ class Shim6Sessions(WatchedSessions):
         """Take up contexts where an earlier controller left them; those of hosts that are gone are forgotten."""
         for name in memory.context_names(remembered):
             key = memory.context_key(name)
-            written, rules = remembered[key], self._rules(name.local)
+            written, rules = remembered[key], self.rules.of(name.local)
             if rules is None:
                 self._outputs.remember(key, None)
             elif not isinstance(written, dict) or not written:
@@ -325,7 +300,7 @@ class Shim6Sessions(WatchedSessions):
         session = Session(
             was.number,
             name,
-            _agreed(rules, was.known),
+            agreed(rules, was.known),
             was.tag,
             was.peer_tag,
             was.generation,
@@ -351,10 +326,7 @@ class Shim6Sessions(WatchedSessions):
         else:
             self._outputs.remember(memory.context_key(name), {})
             if self.fleet is None or not self.fleet.begins(name):
-                self._exchange(name, now)
-
-    def _exchange(self, name: SessionKey, now: float) -> None:
-        self._endpoint.establish(name, now)
+                self._endpoint.establish(name, now)
 
     def _take(self, now: float) -> None:
         """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
@@ -385,10 +357,10 @@ class Shim6Sessions(WatchedSessions):
 
     def _ready(self, name: SessionKey, now: float) -> None:
         """A context stands, or something about it is new."""
-        context, rules = self._endpoint.contexts.named(name), self._rules(name.local)
+        context, rules = self._endpoint.contexts.named(name), self.rules.of(name.local)
         if context is None or context.peer_tag is None or rules is None:
             return
-        self._without_shim6.remove(name.peer)
+        self.rules.without_shim6.remove(name.peer)
         session = self._sessions.get(name)
         if session is not None and session.fork is not None and session.fork.ending:
             if session.peer_tag == context.peer_tag:
@@ -397,7 +369,7 @@ class Shim6Sessions(WatchedSessions):
             session = None
         if session is None:
             keepalive = keepalive_interval(context.known, rules.keepalive)
-            rules = _agreed(rules, context.known)
+            rules = agreed(rules, context.known)
             session = self._new_session(name, rules, (context.tag, context.peer_tag), keepalive, now)
             if session is None:
                 self._endpoint.discard(name, now)
@@ -409,7 +381,7 @@ class Shim6Sessions(WatchedSessions):
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
             session.peer_is_edge = is_edge(context.known)
-            session.rules = _agreed(rules, context.known)
+            session.rules = agreed(rules, context.known)
             session.keepalive = keepalive_interval(context.known, rules.keepalive)
             self._set_paths(session, context)
         self._failover.begin(session, now)
@@ -467,54 +439,16 @@ class Shim6Sessions(WatchedSessions):
 
     def _failed(self, name: SessionKey, state: State, now: float) -> None:
         if not name.instance:
-            self._without_shim6.add(name.peer, now)
+            self.rules.without_shim6.add(name.peer, now)
         self._outputs.remember(memory.context_key(name), None)
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
         self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")
 
-    def _learn(self, name: SessionKey, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
-        """Return what is known of a peer's locators, with what options prove of them."""
-        rules = self._rules(name.local)
-        if rules is not None and rules.security is Security.NONE:
-            return believe(options, known)
-        return learn(name.peer, options, known, rules.min_sec if rules is not None else 0)
-
     def _moved(self, session: Session, now: float) -> None:
         self._endpoint.go_by(session.name, session.pair, now)
-
-    def _rule_failed(self, name: str, now: float, text: str) -> None:
-        self._rate_limited_events.tell(now, "session.rule", name, f"trigger_rule {name}: {text}")
-
-    def _warn(self, now: float) -> None:
-        for rules in self._sites:
-            if rules.security is Security.NONE:
-                hosts = " and ".join(map(str, rules.prefixes))
-                text = f'hosts of {hosts} have security = "none": whoever claims to be a peer gets its packets'
-                self._outputs.event(now, "shim6.insecure", rules.prefixes[0], text, Severity.WARNING)
 
     def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
         if context is not None:
             written = memory.write_down(context, session, self._failover.paths.is_returning(session))
             self._outputs.remember(memory.context_key(session.name), written)
-
-    def _rules(self, address: IPv6Address) -> Shim6 | None:
-        """Return what is done for an address of the site; None for hosts elsewhere, and those that do it themselves."""
-        return next(
-            (
-                rules
-                for rules in self._sites
-                if rules.mode is ProxyMode.PROXY and any(address in prefix for prefix in rules.prefixes)
-            ),
-            None,
-        )
-
-
-def _agreed(rules: Shim6, known: KnownPeer) -> Shim6:
-    """Return what is done for a session with a peer of whom this is known."""
-    most, least = agreed_send_timeout(known, rules.send_timeout), rules.min_send_timeout
-    if least is not None:
-        least = agreed_send_timeout(known, least)
-    if (most, least) == (rules.send_timeout, rules.min_send_timeout):
-        return rules
-    return rules.model_copy(update={"send_timeout": most, "min_send_timeout": least})
