@@ -21,7 +21,7 @@ from wayname_lab.commands import Device
 from wayname_lab.etcd import missing_for_etcd
 from wayname_lab.planned import RouterPlan
 
-# What runs in fleets now; with a release, its tag comes in the place of this. It knows no directory of hosts.
+# The version before, which knows no directory of hosts; with a release, its tag comes in the place of this.
 BEFORE = "935f2542"
 REPOSITORY = Path(__file__).resolve().parents[2]
 

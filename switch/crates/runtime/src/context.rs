@@ -18,7 +18,7 @@ use crate::packet::Packet;
 use crate::plugin::Call;
 use crate::random::{Random, Seed};
 use crate::special::Runner;
-use crate::table::DEFAULT;
+use crate::table::{DEFAULT, TableState};
 use crate::trace::Recorder;
 use crate::uncounted::Uncounted;
 
@@ -199,22 +199,25 @@ impl<'d> Context<'d> {
                 let profile = profile();
                 let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
                 let hash = hash(algorithm, [selector.bytes(), &[]], || self.random.next());
-                self.chosen = profile.choose(slot, hash);
-                match (self.chosen, state.empty_group.load(std::sync::atomic::Ordering::Acquire)) {
-                    (Some(member), _) => profile.member(member),
-                    // None of its members is up.
-                    (None, 0) => return (hit, NO_ACTION),
-                    (None, body) => {
-                        let record = state.bodies.record(body);
-                        let Head::Action { number, words } = Head::of(record) else { return (hit, NO_ACTION) };
-                        return (hit, self.take_data(number, words, &record[1..]));
-                    }
-                }
+                let Some(chosen) = profile.choose(slot, hash) else { return (hit, self.empty_group(state)) };
+                self.chosen = Some(chosen);
+                profile.member(chosen)
             }
         };
         let Head::Action { number, words } = Head::of(member) else { return (hit, NO_ACTION) };
         let index = state.index_of[number as usize];
         (hit, self.take_data(index, words, &member[1..]))
+    }
+
+    /// Takes the data of what a table does where none of a group's members is up; answers its action.
+    fn empty_group(&mut self, state: &TableState) -> u32 {
+        let body = state.empty_group.load(std::sync::atomic::Ordering::Acquire);
+        if body == 0 {
+            return NO_ACTION;
+        }
+        let record = state.bodies.record(body);
+        let Head::Action { number, words } = Head::of(record) else { return NO_ACTION };
+        self.take_data(number, words, &record[1..])
     }
 
     /// What a lookup does besides looking up, when the code knows itself which entry is hit.
