@@ -19,6 +19,9 @@ SECONDS :=
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Side by side, one more than there are cores, since tests of running processes wait much; whoever is done takes over from others.
 PYTEST = $(BIN)/python -m pytest -q -n $(shell echo $$(($(shell nproc) + 1))) --dist worksteal
+# Live processes side by side can starve each other of a processor: a test that fails is told, and has to pass by itself.
+LIVE_PYTEST = live() { $(PYTEST) "$$@" || { [ $$? -eq 1 ] && echo "== what failed, once more by itself" \
+    && $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none "$$@"; }; }; live
 INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
@@ -114,7 +117,7 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
 test-controller: venv-switch ## The tests of the controller, and whether those that docs name are there
-	$(PYTEST) controller/tests
+	$(LIVE_PYTEST) controller/tests
 
 # Random choices are the same for the same SEED.
 fuzz-decoders: venv-switch ## The controller's decoders, and whole edges, against ROUNDS=10000 inputs each that are nearly right (SEED=1)
@@ -143,7 +146,7 @@ docs: $(DOCS_VENV)/.ready ## The documentation site, in build/site; a link that 
 	@echo "read it, and search in it: python3 -m http.server --bind 127.0.0.1 --directory build/site 8000"
 
 test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and with root in namespaces
-	$(PYTEST) topo/tests
+	$(LIVE_PYTEST) topo/tests
 
 test-fleet: venv-switch ## Several controllers of an edge with real etcd servers (needs Debian's etcd-server and etcd-client)
 	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_fleet_directory.py topo/tests/test_two_edges.py
@@ -236,7 +239,7 @@ test-packages: everything venv-switch ## Wheels, the Debian package, systemd uni
 	$(PYTEST) controller/packages/tests
 
 test-bench: venv-switch ## The tests of what measures and draws
-	$(PYTEST) bench/tests
+	$(LIVE_PYTEST) bench/tests
 
 audit: venv-dev ## Known advisories, licences and sources of all dependencies; what is not there to check with is skipped
 	$(BIN)/python -m pytest -q controller/tests/test_dependencies.py
