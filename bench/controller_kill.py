@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from threading import Barrier
 
 import click
 import httpx
@@ -69,16 +70,17 @@ class _Answers:
             self.at.append(time.monotonic())
 
 
-def killed(draw: Draw) -> Seen:
+def killed(draw: Draw, all_started: Barrier) -> Seen:
     """Kill a controller in a lab of its own."""
-    return asyncio.run(_kill(draw))
+    return asyncio.run(_kill(draw, all_started))
 
 
-async def _kill(draw: Draw) -> Seen:
+async def _kill(draw: Draw, all_started: Barrier) -> Seen:
     plan = plan_lab(replace(find_lab(LABS[draw.protocol]), flows=()))
     answers = _Answers()
     with LabFolder() as folder:
         async with RunningLab(plan, Wires(plan, folder), folder, answers.take) as lab:
+            await asyncio.to_thread(all_started.wait)
             began = time.monotonic()
             await lab.hosts[FROM].start({**PING, "to": str(plan.hosts[TO].address.ip)})
             await asyncio.sleep(began + draw.moment - time.monotonic())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Barrier
 
 from bench.failover.draws import Draw, draws
 from bench.failover.live import CUT_FOR, Live, Transfer, running
@@ -87,13 +88,14 @@ def measure(runs: Mapping[Way, int], bulk: int, seed: int) -> list[Seen]:
     return list(seen.values())
 
 
-def _measured(part: Part) -> Seen:
-    return asyncio.run(_measure(part))
+def _measured(part: Part, all_started: Barrier) -> Seen:
+    return asyncio.run(_measure(part, all_started))
 
 
-async def _measure(part: Part) -> Seen:
+async def _measure(part: Part, all_started: Barrier) -> Seen:
     way, seen = part.way, Seen(part.way)
     async with running(network(way), mptcp=way.mptcp) as live:
+        await asyncio.to_thread(all_started.wait)
         for draw in part.paced:
             moved = await _cut(live, seen, draw, draw.octets, draw.interval)
             schedule = Schedule(moved.begin, draw.octets, draw.interval)

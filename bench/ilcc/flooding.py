@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -158,13 +159,14 @@ class FloodedLab(RunningLab):
         return sum(int(each[11]) + int(each[12]) for each in fields) / TICKS
 
 
-async def flood(part: Part) -> list[Run]:
+async def flood(part: Part, all_started: Barrier) -> list[Run]:
     """Start everything, let the friend's sessions stand, and flood the target once with each seed."""
     count = part.attackers if isinstance(part.attackers, int) else ATTACKERS_AT_FULL_RATE
     plan = plan_lab(described(part.policy, count))
     with LabFolder() as folder:
         wires = Wires(plan, folder)
         async with FloodedLab(plan, wires, folder) as lab:
+            await asyncio.to_thread(all_started.wait)
             ping = {"command": "ping", "count": 0, "interval": PING_EVERY, "timeout": PING_TIMEOUT_NS / 1e9}
             to, beside = (str(plan.hosts[name].address.ip) for name in (TARGET, BESIDE))
             await lab.hosts[FRIEND].start({**ping, "to": to})
@@ -261,8 +263,8 @@ def parts(draws: int, seconds: float, seed: int) -> list[Part]:
     ]
 
 
-def _flooded(part: Part) -> list[Run]:
-    return asyncio.run(flood(part))
+def _flooded(part: Part, all_started: Barrier) -> list[Run]:
+    return asyncio.run(flood(part, all_started))
 
 
 def run(seed: int, quick: bool) -> list[Result]:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Barrier
 
 from bench.failover.draws import Draw, draws
 from bench.failover.live import CUT, CUT_FOR, RECEIVER, SENDER, running
@@ -134,13 +135,14 @@ def live(timeouts: Sequence[float], hold: bool, some: Sequence[Draw]) -> list[Po
     ]
 
 
-def _measured(part: Part) -> list[Wait]:
-    return asyncio.run(_measure(part))
+def _measured(part: Part, all_started: Barrier) -> list[Wait]:
+    return asyncio.run(_measure(part, all_started))
 
 
-async def _measure(part: Part) -> list[Wait]:
+async def _measure(part: Part, all_started: Barrier) -> list[Wait]:
     waits = []
     async with running(plan_lab(lab_with(part.timeout, part.hold))) as network:
+        await asyncio.to_thread(all_started.wait)
         for draw in part.some:
             await network.until_steady()
             seen = await network.transfer(draw.moment, draw.moment + CUT_FOR, draw.octets, draw.interval)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Barrier
+
 from bench.controller_kill import LABS, LATEST, PATIENCE, Draw, Seen, drawn, killed, printed
 
 
@@ -20,6 +22,6 @@ def test_who_never_gets_a_session_is_counted() -> None:
 
 
 def test_a_controller_that_was_killed_comes_back() -> None:
-    seen = killed(Draw("HIP", "b", LATEST))
+    seen = killed(Draw("HIP", "b", LATEST), Barrier(1))
     assert 0 < seen.away <= seen.session
     assert seen.away < PATIENCE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from threading import Barrier
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_packets_of_an_attacker_differ_in_identifier_and_nonce() -> None:
 
 
 def test_a_live_flood_takes_no_place_of_an_edge_whose_host_answers_it() -> None:
-    runs = asyncio.run(flooding.flood(Part(ANSWERED, 1, 1.0, (1, 2))))
+    runs = asyncio.run(flooding.flood(Part(ANSWERED, 1, 1.0, (1, 2)), Barrier(1)))
     assert len(runs) == 2
     for run in runs:
         assert run.packets >= 43 and run.before and run.during
