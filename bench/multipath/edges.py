@@ -1,7 +1,8 @@
 """Live, through the edges with their controllers: the lab `many-paths` in namespaces, Linux's TCP at its ends.
 
-Paths are links of 2, 4 and 5 Mbit/s that the switches shape, schedules come from `[[schedule]]`. What TCP met is read
-from the kernel's counters in the hosts' namespaces.
+Paths are links of 2, 4 and 5 Mbit/s that the switches shape, schedules come from `[[schedule]]`: by what TCP
+acknowledges (`marks`), and fastest first also by what the peer's edge reports (`feedback`). What TCP met is read from
+the kernel's counters in the hosts' namespaces.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from dataclasses import asdict, dataclass, field, replace
 
 from bench.figures import Line, Panel
 from bench.multipath.draws import DRAWS, QUICK_DRAWS
+from bench.multipath.many_paths import SOURCES, many_paths
 from bench.multipath.report import Goal, Result, bars_of, counted, drawn, percent, rates_of, shares_of
 from bench.multipath.tap import missing
 from bench.shim6.report import table
 from bench.spread import headed
-from wayname.config.schedules import SchedulingPolicy
+from wayname.config.schedules import SchedulingPolicy, Source
 from wayname_lab.host_handle import Event
-from wayname_lab.load import LabError, find_lab
+from wayname_lab.load import LabError
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
 
-LAB = "many-paths"
 SENDER, RECEIVER = "a1", "b1"
 LINKS = {"a-p": 2e6, "a-q": 4e6, "a-r": 5e6}
 DYING = "a-r"
@@ -161,9 +162,9 @@ class Live:
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[Live]:
+async def running(source: Source) -> AsyncIterator[Live]:
     """Have the lab run, with a session that goes by all paths."""
-    plan = plan_lab(replace(find_lab(LAB), flows=()))
+    plan = plan_lab(many_paths(source))
     arrived = Arrived()
     with LabFolder() as folder:
         async with RunningLab(plan, Namespaces(plan, folder), folder, arrived.take) as lab:
@@ -180,11 +181,13 @@ class Run:
 
     policy: SchedulingPolicy
     dies: float | None = None  # seconds after which a path does
+    source: Source = Source.MARKS
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return self.policy.value + (", a path dies" if self.dies else "")
+        by = ", feedback" if self.source is Source.FEEDBACK else ""
+        return self.policy.value + by + (", a path dies" if self.dies else "")
 
 
 def drawn_runs(draws: int, seconds: float, seed: int) -> list[list[Run]]:
@@ -195,19 +198,22 @@ def drawn_runs(draws: int, seconds: float, seed: int) -> list[list[Run]]:
         dies = seconds * rng.uniform(*DIES)
         runs = [Run(policy) for policy in SchedulingPolicy]
         runs += [Run(policy, dies) for policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH)]
-        drawn.append(rng.sample(runs, len(runs)))
+        of_draw = rng.sample(runs, len(runs))
+        fastest = [run for run in of_draw if run.policy is SchedulingPolicy.FASTEST_FIRST]
+        drawn.append(of_draw + [replace(run, source=Source.FEEDBACK) for run in fastest])
     return drawn
 
 
 async def measure(drawn: Sequence[Sequence[Run]], seconds: float) -> dict[str, list[Scene]]:
     """Run all of them."""
     seen: dict[str, list[Scene]] = {run.name: [] for run in sorted(drawn[0], key=lambda run: run.name)}
-    async with running() as live:
-        for run in (run for of_draw in drawn for run in of_draw):
-            await live.set_policy(run.policy)
-            seen[run.name].append(await live.connection(seconds, dies=run.dies))
-            if run.dies is not None:
-                await live.until_all_paths()
+    for source in SOURCES:
+        async with running(source) as live:
+            for run in (run for of_draw in drawn for run in of_draw if run.source is source):
+                await live.set_policy(run.policy)
+                seen[run.name].append(await live.connection(seconds, dies=run.dies))
+                if run.dies is not None:
+                    await live.until_all_paths()
     return seen
 
 
@@ -236,23 +242,30 @@ def run_all(quick: bool, seed: int) -> Result:
     text = table((*head, "retransmitted: median (worst)", "out of order"), rows)
     load = f"load of the machine {loads[0]:.1f} before and {loads[1]:.1f} after"
     text.append(f"{drawn(draws, seed)}; {SECONDS:g} s each; {load}")
-    first = shares[SchedulingPolicy.FASTEST_FIRST.value]
+    first = shares[Run(SchedulingPolicy.FASTEST_FIRST).name]
+    reported = shares[Run(SchedulingPolicy.FASTEST_FIRST, source=Source.FEEDBACK).name]
     best = [max(of_draw) for of_draw in zip(*(shares[policy.value] for policy in SchedulingPolicy), strict=True)]
     goals = [
         Goal.of_nine_draws_in_ten("three paths through the edges: of the limit", first, GOAL),
+        Goal.of_nine_draws_in_ten("three paths through the edges, feedback: of the limit", reported, GOAL),
         Goal.of_nine_draws_in_ten("fastest first, of the best policy in each draw", percent(first, best), GOAL_OF_BEST),
     ]
     shown = [SchedulingPolicy.FASTEST_FIRST.value, f"{SchedulingPolicy.FASTEST_FIRST.value}, a path dies"]
+    middle = {name: _middle(seen[name]) for name in shown}
     bars = bars_of("Linux TCP", [rates_of([scene.goodput for scene in of_draws]) for of_draws in seen.values()])
     title = "Linux TCP through the edges; 10th to 90th percentile"
     panels = [
         Panel(title, "", "goodput in Mbit/s", (bars,), list(seen)),
         *(
-            Panel(f"Sending rate in the middle draw: {name}", "seconds", "Mbit/s", _lines(_middle(seen[name])))
+            Panel(f"Sending rate in the middle draw: {name}", "seconds", "Mbit/s", _lines(middle[name]))
             for name in shown
         ),
     ]
-    data = {name: [asdict(scene) for scene in of_draws] for name, of_draws in seen.items()}
+    # Rates over time fill a file: those that are drawn are kept.
+    data = {
+        name: [asdict(scene if scene is middle.get(name) else replace(scene, sending={})) for scene in of_draws]
+        for name, of_draws in seen.items()
+    }
     return Result("multipath-edges", data, text, goals, panels)
 
 

@@ -17,15 +17,13 @@ from itertools import product
 import finsy as fy
 from finsy.p4entity import decode_entity
 
+from bench.multipath.many_paths import SOURCES, many_paths
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
 from bench.spread import Spread
 from wayname.config.schedules import Source
-from wayname_lab.load import LABS, find_lab, parse_lab
-from wayname_lab.model import Lab
 from wayname_lab.virtual.lab import VirtualLab
 
-LAB = "many-paths"
 SENDER, RECEIVER, EDGE = "a1", "b1", "a"
 PORT = 5001
 BUFFER = 131072
@@ -44,15 +42,6 @@ class Way(StrEnum):
     BOTH = "both ways"
     DATA = "data"
     ACKS = "acknowledgements"
-
-
-SOURCES = (Source.MARKS, Source.FEEDBACK)
-
-
-def lab_of(source: Source) -> Lab:
-    """Return the lab, its schedules with this source."""
-    text = (LABS / f"{LAB}.toml").read_text()
-    return parse_lab(text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"'), LAB, LAB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,7 @@ class Silence:
 def cuts(draws: int, seed: int) -> Iterator[Cut]:
     """Draw moments; in each draw every link is cut in every way."""
     rng = random.Random(seed)
-    links = [link.name for link in find_lab(LAB).links]
+    links = [link.name for link in many_paths().links]
     for _ in range(draws):
         moment, run = rng.uniform(0, MOST_LATER), rng.getrandbits(32)
         for link in links:
@@ -100,7 +89,7 @@ def cuts(draws: int, seed: int) -> Iterator[Cut]:
 
 def run(cut: Cut) -> Silence:
     """Let a connection send over all paths, and cut one."""
-    lab = VirtualLab(lab_of(cut.source), cut.seed)
+    lab = VirtualLab(many_paths(cut.source), cut.seed)
     lab.run_until(BEGIN)
     lab.command(RECEIVER, "tcp_serve", port=PORT, interval=STEP)
     to = str(lab.plan.hosts[RECEIVER].address.ip)
@@ -147,7 +136,7 @@ def run_all(quick: bool, seed: int) -> Result:
         fewest = min(silence.paths for silence in mine)
         rows.append((link, way, source, *spread.cells(0), f"{megabits.median:.2f}", fewest))
     cut, worst = max(seen, key=lambda each: each[1].seconds)
-    left = [cut for cut, silence in seen if silence.paths < len(find_lab(LAB).providers) - 1]
+    left = [cut for cut, silence in seen if silence.paths < len(many_paths().providers) - 1]
     at = f"{cut.source}, link {cut.link} loses {cut.way} {SETTLED + cut.moment:.3f} s after the start, seed {cut.seed}"
     goals = [
         Goal(f"the longest silence is {1000 * worst.seconds:.0f} ms ({at}); 200 ms wanted", worst.seconds <= GOAL),

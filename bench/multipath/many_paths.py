@@ -1,0 +1,18 @@
+"""The lab `many-paths`, its schedules by what TCP acknowledges or by what the peer's edge reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wayname.config.schedules import Source
+from wayname_lab.load import LABS, parse_lab
+from wayname_lab.model import Lab
+
+NAME = "many-paths"
+SOURCES = (Source.MARKS, Source.FEEDBACK)
+
+
+def many_paths(source: Source = Source.MARKS) -> Lab:
+    """Return the lab without its flows."""
+    text = (LABS / f"{NAME}.toml").read_text()
+    return replace(parse_lab(text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"'), NAME, NAME), flows=())
