@@ -116,6 +116,27 @@ async def test_routes_come_and_go(namespace: str) -> None:
         await until(followed, "2001:db8:a::/48", is_there=False)
 
 
+async def test_a_route_that_comes_back_at_once_was_never_away(namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As BIRD replaces one."""
+    monkeypatch.setattr(kernel_feed, "LINGER", 1.0)
+    replaced, other = "2001:db8:a::/48", "2001:db8:b::/48"
+    states: list[set[str]] = []
+    ip(namespace, f"route add {replaced} via {GATEWAYS[0]} proto bird")
+    async with following(namespace) as followed:
+        receive = followed.rig.receive
+
+        def heard(*changes: KernelChanges) -> None:
+            receive(*changes)
+            states.append(followed.prefixes())
+
+        monkeypatch.setattr(followed.rig, "receive", heard)
+        await asyncio.to_thread(ip, namespace, f"route del {replaced}")
+        await asyncio.to_thread(ip, namespace, *(f"route add {each} via {GATEWAYS[1]}" for each in (replaced, other)))
+        await until(followed, other)
+    assert states
+    assert all(replaced in state for state in states)
+
+
 async def test_links_that_are_asked_for_say_what_they_are(namespace: str) -> None:
     heard: asyncio.Queue[Link] = asyncio.Queue()
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from wayname.adapter.kernel_backlog import DATAGRAM, KernelBacklog
@@ -19,6 +19,9 @@ RETRY = 1.0
 RECEIVE_BUFFER = 64 << 20
 # Messages in one turn: few enough that a next hop that fails meanwhile is heard of soon.
 MOST_AT_ONCE = 1000
+# How long a route that went may take to come back: BIRD replaces a route by taking it away first, and FRR says that it
+# has told all its routes (RFC 4724, section 2) before it has, so that its neighbour takes away what it had kept.
+LINGER = 0.05
 # How often all is asked for when routes go meanwhile, with a pause; and for how long what came of it is put up with.
 TRIES = 10
 PAUSE = 0.2
@@ -91,7 +94,11 @@ class KernelFeed:
             async with asyncio.timeout(None if is_sure else UNSURE_FOR):
                 while True:
                     await backlog.wait()
-                    if messages := self._changes(backlog):
+                    messages = self._changes(backlog)
+                    if _may_come_back(messages):
+                        await asyncio.sleep(LINGER)
+                        messages += self._changes(backlog)
+                    if messages:
                         await self._told(KernelChanges(messages))
 
     async def _read_all(self, backlog: KernelBacklog) -> bool:
@@ -145,3 +152,9 @@ class KernelFeed:
 
     def _read(self, octets: bytes) -> Iterator[Message]:
         return (each for each in self._decoder.decode(octets) if not isinstance(each, Kind))
+
+
+def _may_come_back(messages: Sequence[Message]) -> bool:
+    """Whether routes went, by no link's or neighbour's failure, and not so many that each wait would count."""
+    are_few_routes = len(messages) < MOST_AT_ONCE and all(isinstance(each, Route) for each in messages)
+    return are_few_routes and any(isinstance(each, Route) and each.is_gone for each in messages)
