@@ -46,6 +46,24 @@ async def test_a_refused_connection_ends_its_flow(capsys: pytest.CaptureFixture[
     assert '"event": "tcp_done"' in capsys.readouterr().out
 
 
+async def test_a_connection_that_is_stopped_sends_nothing_more() -> None:
+    """The receiver gets a reset, not all that the sender's kernel had taken."""
+    accepted: asyncio.Future[asyncio.StreamReader] = asyncio.get_running_loop().create_future()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted.set_result(reader)
+
+    listener = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    async with await asyncio.start_server(take, sock=listener):
+        host = LinuxHost()
+        host.carry_out({"command": "tcp_send", "to": "::1", "port": listener.getsockname()[1]})
+        reader = await accepted
+        await reader.readexactly(1)
+        host.carry_out({"command": "stop", "flow": next(iter(host.flows))})
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+
+
 def test_only_a_missing_way_is_a_loss() -> None:
     with lost_if_unreachable():
         raise OSError(errno.EHOSTUNREACH, "no way")

@@ -190,6 +190,11 @@ class LinuxHost:
                 sent += size
                 if pace is not None:
                     await asyncio.sleep(began + sent * 8 / pace - loop.time())
+        except asyncio.CancelledError:
+            # Reset it: what the kernel holds of a flow that is stopped would go on for seconds, beside the next one.
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            raise
         finally:
             writer.close()
         await writer.wait_closed()
