@@ -26,7 +26,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page session figures soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page session figures soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -150,6 +150,9 @@ test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and wi
 
 test-fleet: venv-switch ## Several controllers of an edge with real etcd servers (needs Debian's etcd-server and etcd-client)
 	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_fleet_directory.py topo/tests/test_two_edges.py
+
+fleet-schedules: venv-switch ## 10,000 random fault schedules for a fleet's controllers on the virtual clock (SCHEDULES=n, JOBS=2, SEED=n)
+	$(BIN)/python -m bench.fleet.schedules --seed $(SEED) --schedules $(or $(SCHEDULES),10000) --jobs $(or $(JOBS),2)
 
 test-page: venv-switch ## The live page in Chromium (needs Debian's chromium and chromium-driver; PICTURES=docs/figures makes those of docs)
 	PICTURES=$(PICTURES) $(BIN)/python -m pytest -q topo/tests/page

@@ -1,0 +1,1 @@
+"""A fleet under faults on the virtual clock."""
