@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from wayname.fleet.sealing import new_key
-from wayname_lab.fleet.schedule import run
+from wayname_lab.fleet.controllers import Machine
+from wayname_lab.fleet.schedule import Schedule, play, run
 
 SCHEDULES = 12
 
@@ -36,3 +38,25 @@ def test_one_controller_at_a_time_writes_and_nothing_is_lost(folder: Path) -> No
 def test_a_lease_that_is_kept_too_long_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wayname.fleet.leadership.MARGIN", -2.0)
     assert any("after the end of its lease" in each for seed in range(SCHEDULES) for each in run(seed, folder).broken)
+
+
+async def opened(schedule: Schedule, machine: Machine) -> None:
+    """Have a controller lead alone, and open some pinholes."""
+    machine.start()
+    while len([each for each in schedule.rules.established.values() if each]) < 3:  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+
+
+def test_who_waits_does_not_mind_what_etcd_forgets(folder: Path) -> None:
+    async def what(schedule: Schedule) -> None:
+        first, second, _ = schedule.machines
+        await opened(schedule, first)
+        second.start()
+        await asyncio.sleep(3)
+        await schedule.happens("compacted")
+        await asyncio.sleep(10)
+        kinds = [each.event.kind for machine in (first, second) for each in machine.told]
+        assert "fleet.standby" in kinds
+        assert "fleet.unreachable" not in kinds
+
+    play(1, folder, what)

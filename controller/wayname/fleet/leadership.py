@@ -169,14 +169,14 @@ class Leadership:
         while True:
             await self._stands.wait()
             try:
-                found = await self._etcd.get(self._keys.leader)
+                revision, found = await self._look()
                 if found is None:
                     term = await self._try()
                     if term is not None:
                         return term
                     continue
                 self._wait_behind(found)
-                await self._gone(found, self._lease)
+                await self._changes(revision, self._lease)
             except EtcdError as error:
                 self._say("fleet.unreachable", Severity.WARNING, str(error), f"no election: {error}")
                 await asyncio.sleep(PAUSE)
@@ -212,11 +212,16 @@ class Leadership:
         text = f"{name} leads the edge, {self._controller} waits"
         self._say(f"fleet.standby {name}", Severity.INFO, text, text)
 
-    async def _gone(self, leader: KeyValue, seconds: float) -> None:
-        """Wait until somebody's key is gone; at the latest after some seconds, since who tells of it may be cut off."""
+    async def _look(self) -> tuple[int, KeyValue | None]:
+        """Return who leads, and at which revision that was so: etcd may have forgotten the one at which it began."""
+        revision, found = await self._etcd.below(self._keys.leader)
+        return revision, found[0] if found else None
+
+    async def _changes(self, revision: int, seconds: float) -> None:
+        """Wait for another leader's key than at a revision, or for some seconds: who tells of it may be cut off."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                async for _ in self._etcd.watch(self._keys.leader, leader.changed + 1):
+                async for _ in self._etcd.watch(self._keys.leader, revision + 1):
                     return
 
     async def _lead(self, term: Term) -> str:
@@ -258,10 +263,10 @@ class Leadership:
         """Return when the key is somebody else's, or gone while the lease lives: so a leader is drained."""
         while True:
             try:
-                found = await self._etcd.get(self._keys.leader)
+                revision, found = await self._look()
                 if found is None or found.created != term.revision:
                     return TAKEN_AWAY
-                await self._gone(found, 10 * self._lease)
+                await self._changes(revision, 10 * self._lease)
             except EtcdError:
                 await asyncio.sleep(PAUSE)
 
