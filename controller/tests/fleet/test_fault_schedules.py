@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
+from grpc import StatusCode
 
 from wayname.fleet.sealing import new_key
 from wayname_lab.fleet.controllers import Machine
-from wayname_lab.fleet.schedule import Schedule, play, run
+from wayname_lab.fleet.loop import Process
+from wayname_lab.fleet.network import Refused
+from wayname_lab.fleet.schedule import ETCDS, Schedule, play, run
 
 SCHEDULES = 12
 
@@ -45,6 +50,68 @@ async def opened(schedule: Schedule, machine: Machine) -> None:
     machine.start()
     while len([each for each in schedule.rules.established.values() if each]) < 3:  # noqa: ASYNC110
         await asyncio.sleep(0.1)
+
+
+async def succeeds(schedule: Schedule, machine: Machine) -> None:
+    """Have a controller lead after another one."""
+    machine.start()
+    while not machine.leads:  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+    await schedule.look()
+
+
+def cut_for(schedule: Schedule, process: Process, seconds: float) -> None:
+    """Cut a process off from etcd for some seconds."""
+    for address in ETCDS:
+        way = schedule.network.way(process, address)
+        way.is_cut = True
+        schedule.loop.after(seconds, way.mend)
+
+
+def test_who_was_elected_and_does_not_hear_of_it_reads_what_the_leader_before_left(folder: Path) -> None:
+    async def what(schedule: Schedule) -> None:
+        first, second, _ = schedule.machines
+        await opened(schedule, first)
+        await first.kill()
+        missed: list[float] = []
+
+        def looked_at(process: Process, request: Any) -> None:
+            schedule.rules.transacted(process, request)
+            if not missed and any(each.request_put.key == schedule.keys.leader for each in request.success):
+                missed.append(schedule.loop.true_time)
+                cut_for(schedule, process, 3.0)
+
+        schedule.etcd.looked_at = looked_at
+        await succeeds(schedule, second)
+        assert missed
+
+    assert play(1, folder, what).rules.broken == []
+
+
+def test_who_cannot_read_what_the_leader_before_left_reads_it_in_its_next_term(folder: Path) -> None:
+    async def what(schedule: Schedule) -> None:
+        first, second, _ = schedule.machines
+        await opened(schedule, first)
+        await first.kill()
+        answers = schedule.etcd.store.range
+        terms: list[Any] = []
+
+        def looked_at(process: Process, request: Any) -> None:
+            schedule.rules.transacted(process, request)
+            terms.extend(each for each in request.success if each.request_put.key == schedule.keys.leader)
+
+        def refuses(request: Any) -> Any:
+            if request.key == schedule.keys.state and len(terms) < 2:
+                second.resign()
+                raise Refused(StatusCode.UNAVAILABLE, "etcdserver: too many requests")
+            return answers(request)
+
+        schedule.etcd.looked_at = looked_at
+        with mock.patch.object(schedule.etcd.store, "range", refuses):
+            await succeeds(schedule, second)
+        assert len(terms) > 1
+
+    assert play(1, folder, what).rules.broken == []
 
 
 def test_who_waits_does_not_mind_what_etcd_forgets(folder: Path) -> None:

@@ -307,13 +307,15 @@ class Controller:
             await self.virtual_router.ready.wait()
         await self._switch.run()
 
-    async def _take_up(self, term: Term) -> None:
-        """Go on from what the leader before wrote down."""
+    async def _take_up(self, term: Term) -> bool:
+        """Go on from what the leader before wrote down; return whether that could be read."""
         assert self.fleet is not None
-        await self.fleet.load(term)
+        if not await self.fleet.load(term):
+            return False
         fetch(self.config.key_files, self._memory.read())
         await self.rebuild()
         await self.share_keys()
+        return True
 
     @property
     def may_write(self) -> bool:

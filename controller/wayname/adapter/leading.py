@@ -9,13 +9,19 @@ from wayname.fleet.member import FleetMember
 
 
 class Leading:
-    """Nobody else controls the switch where there is no `member`; else `take_up` is called for each new term."""
+    """Nobody else controls the switch where there is no `member`.
 
-    def __init__(self, member: FleetMember | None, take_up: Callable[[Term], Awaitable[None]]) -> None:
+    Else `take_up` is called for a term before which somebody else may have led; it returns whether it could go on from
+    what that one left.
+    """
+
+    def __init__(self, member: FleetMember | None, take_up: Callable[[Term], Awaitable[bool]]) -> None:
         self._leadership = member.leadership if member else None
         self._take_up = take_up
         # The term that the edge is of.
         self._taken: Term | None = None
+        # Whether it lacks what somebody else left, who led before that term.
+        self._is_behind = False
 
     async def elected(self) -> Term | None:
         """Wait until this controller may control the switch; in a fleet, return its term."""
@@ -24,8 +30,9 @@ class Leading:
         term = await self._leadership.elected()
         if term is not self._taken:
             self._taken = term
-            if term.is_anew:
-                await self._take_up(term)
+            self._is_behind |= term.is_anew
+            if self._is_behind:
+                self._is_behind = not await self._take_up(term)
         return term
 
     @property

@@ -59,6 +59,8 @@ class VirtualRouter:
         self._is_outdated = False
         self._rebuild_at = 0.0
         self._built_of: Mapping[str, Json] = {}
+        # Whether somebody else may have led since it was.
+        self._is_overtaken = False
         self._wake = asyncio.Event()
         self._follows = asyncio.Event()
         self._follows.set()
@@ -139,12 +141,14 @@ class VirtualRouter:
                 await self._controller.let_go()
             return
         self._follows.clear()
+        self._is_overtaken |= self._term.is_anew
         while self._term is leadership.term:
             with contextlib.suppress(EtcdError):
                 await self._member.load_beneath()
                 await self._controller.share_keys()
-                if self._member.read() != self._built_of and self._term.is_anew:
+                if self._member.read() != self._built_of and self._is_overtaken:
                     await self._rebuild()
+                self._is_overtaken = False
                 return
             await asyncio.sleep(PAUSE)
 

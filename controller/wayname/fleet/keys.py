@@ -77,7 +77,7 @@ class EdgeKeys:
 
     @property
     def last_leader(self) -> bytes:
-        """Who controlled it last, whether it lives or not."""
+        """The last term in which somebody controlled it, by a random name."""
         return self._under("last-leader")
 
     @property

@@ -81,8 +81,8 @@ class Leadership:
         self._begun = asyncio.Event()
         self._stands = asyncio.Event()
         self._stands.set()
-        # Another process of the same name is another controller.
-        self._self = secrets.token_hex(8)
+        # A random name of the last term here: of the last one anywhere, if nobody else was elected since.
+        self._last_term = b""
         # Why nothing is changed here, and what was reported last.
         self._said = self._about = ""
 
@@ -184,13 +184,15 @@ class Leadership:
     async def _try(self) -> Term | None:
         """Ask to lead, where nobody does."""
         asked = self._clock()
+        # An election of which no answer comes may have been won: after that nothing here is known to be the newest.
+        name = secrets.token_hex(8).encode()
         lease, granted = await self._etcd.grant(self._lease)
         value = json.dumps({"form": FORM, "controller": self._controller}).encode()
         done = await self._etcd.transact(
             [CreatedAt(self._keys.leader, 0)],
             Get(self._keys.epoch),
             Get(self._keys.last_leader),
-            Put(self._keys.last_leader, self._self.encode()),
+            Put(self._keys.last_leader, name),
             Put(self._keys.leader, value, lease),
         )
         if not done.succeeded:
@@ -198,7 +200,8 @@ class Leadership:
             return None
         epoch, last = done.got
         election_id = (int(epoch.value) if epoch else 0) << EPOCH_SHIFT | done.revision
-        is_anew = last is None or last.value != self._self.encode()
+        is_anew = last is None or last.value != self._last_term
+        self._last_term = name
         return Term(election_id, done.revision, lease, is_anew, asked + granted * (1 - MARGIN))
 
     def _wait_behind(self, found: KeyValue) -> None:

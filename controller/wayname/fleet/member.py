@@ -55,13 +55,14 @@ class FleetMember:
         self.directory.wake()
         self._changed()
 
-    async def load(self, term: Term) -> None:
-        """Begin a term with what the leader before left; return early if the term ends meanwhile."""
+    async def load(self, term: Term) -> bool:
+        """Begin a term with what the leader before left; return whether that came before the term's end."""
         while self.leadership.term is term:
             with contextlib.suppress(EtcdError):
                 await self._state.load()
-                return
+                return True
             await asyncio.sleep(PAUSE)
+        return False
 
     def act_early(self, acts: bool) -> None:
         """Act for the edge before this controller leads; or not any more, and then what it did not write is void."""
