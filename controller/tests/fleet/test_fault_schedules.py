@@ -114,6 +114,26 @@ def test_who_cannot_read_what_the_leader_before_left_reads_it_in_its_next_term(f
     assert play(1, folder, what).rules.broken == []
 
 
+def test_nothing_is_changed_before_what_the_leader_before_left_is_read(folder: Path) -> None:
+    async def what(schedule: Schedule) -> None:
+        first, second, _ = schedule.machines
+        await opened(schedule, first)
+        await first.kill()
+        said: list[str] = []
+
+        def sent(process: Process, method: str, request: Any) -> None:
+            if method.endswith("Range") and request.key == schedule.keys.state and process is second.process:
+                assert second.controller is not None
+                said.append(second.controller.why_no_changes())
+
+        schedule.network.sent = sent
+        await succeeds(schedule, second)
+        assert said
+        assert all("has yet to read what the one before left" in each for each in said)
+
+    assert play(1, folder, what).rules.broken == []
+
+
 def test_who_waits_does_not_mind_what_etcd_forgets(folder: Path) -> None:
     async def what(schedule: Schedule) -> None:
         first, second, _ = schedule.machines

@@ -205,6 +205,8 @@ class Controller:
 
     def why_no_changes(self) -> str:
         """Say why nothing can be changed now, or nothing."""
+        if self._leading.is_taking_up:
+            return "this controller leads since just now, and has yet to read what the one before left; ask again"
         return self.fleet.leadership.why_not() if self.fleet else ""
 
     async def _put_and_tell(self, input: Command | KernelChanges) -> asyncio.Event:
@@ -372,7 +374,8 @@ class Controller:
                 await asyncio.sleep(0)
             while outputs := self.edge.take_outputs():
                 with self.edge.faults.contained("output Remember", loop.time()):
-                    await self._memory.write_down([output for output in outputs if isinstance(output, Persist)])
+                    remembers = [output for output in outputs if isinstance(output, Persist)]
+                    await self._memory.write_down(remembers, lasts=self._leading.leads)
                 self._withheld = False
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):

@@ -46,9 +46,15 @@ class Leading:
         return self.term is not self._taken
 
     @property
+    def is_taking_up(self) -> bool:
+        """Whether a term has begun, and the edge lacks what somebody else left."""
+        term = self.term
+        return term is not None and (self._is_behind or (term.is_anew and term is not self._taken))
+
+    @property
     def leads(self) -> bool:
-        """Whether the switch is this controller's."""
-        return self._leadership is None or self.term is not None
+        """Whether the switch is this controller's, and the edge knows all that it has to."""
+        return self._leadership is None or (self.term is not None and not self.is_taking_up)
 
     @property
     def has_led(self) -> bool:
@@ -58,7 +64,7 @@ class Leading:
     @property
     def may_write(self) -> bool:
         """Whether this controller may change what is on the switch."""
-        return self._leadership is None or self._leadership.may_write()
+        return self._leadership is None or (not self.is_taking_up and self._leadership.may_write())
 
     async def outbid(self, election_id: int) -> None:
         """The switch listens to another controller of this id; in a fleet etcd has forgotten something then."""

@@ -46,9 +46,14 @@ class Memory:
             return self._fleet.read()
         return self._file.read() if self._file else {}
 
-    async def write_down(self, remembers: Sequence[Persist]) -> None:
-        """Write down what the next controller must know, before anything is done that it would have to know of."""
-        if self._fleet is not None:
+    async def write_down(self, remembers: Sequence[Persist], *, lasts: bool = True) -> None:
+        """Write down what the next controller must know, before anything is done that it would have to know of.
+
+        What does not last is written if this controller leads again, and nobody else did before.
+        """
+        if self._fleet is not None and not lasts:
+            self._fleet.note(remembers)
+        elif self._fleet is not None:
             if remembers or self._fleet.unwritten:
                 self._note(await self._fleet.write_down(remembers))
         elif self._file and remembers:

@@ -71,6 +71,8 @@ class SwitchSessions:
         address, restarts_until = self._config.address, 0.0
         while True:
             term = await self._leading.elected()
+            # Timers go on as well.
+            self._inputs.wake()
             connection = self._connection(term)
             self._trouble = SwitchError(f"no answer from {address} in {OPEN_SECONDS:g} s; is it a switch?")
             try:

@@ -82,6 +82,10 @@ class FleetMember:
         """Return what a controller that begins now has to know."""
         return self._state.read()
 
+    def note(self, remembers: Sequence[Persist]) -> None:
+        """Keep what is written with the next values of a term, unless another controller leads before."""
+        self._state.put(*remembers)
+
     async def write_down(self, remembers: Sequence[Persist]) -> str:
         """Have etcd take what a successor must know; return why it does not, if so."""
         if self.leadership.term is None and remembers and not self.acts_early:
