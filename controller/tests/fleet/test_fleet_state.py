@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayname.edge.boundary import Json, Persist
-from wayname.fleet.etcd import Delete, Etcd, Put
+from wayname.fleet.etcd import Condition, Delete, Etcd, EtcdError, Operation, Outcome, Put
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import Term
 from wayname.fleet.sealing import FORM, Seal, SealError, new_key
@@ -97,6 +98,49 @@ async def test_who_leads_no_more_writes_nothing(one_etcd: EtcdCluster) -> None:
         successor = state(etcd, keys, OLD)
         await successor.load()
         assert successor.read() == {"a": 1}
+
+
+class Late(Etcd):
+    """Gives up on a transaction that comes to etcd later."""
+
+    withholds = False
+
+    async def transact(self, conditions: Iterable[Condition], *operations: Operation) -> Outcome:
+        if self.withholds:
+            self.withheld = list(conditions), operations
+            raise EtcdError("etcd does not answer")
+        return await super().transact(conditions, *operations)
+
+
+async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "late") as (etcd, keys, term):
+        late = Late(one_etcd.endpoints)
+        written = FleetState(late, keys, Seal([OLD]), itertools.count().__next__)
+        written.put(Persist("a", 1), Persist("b", 1))
+        assert await written.settle(term) == ""
+        late.withholds = True
+        written.put(Persist("a", 2), Persist("b", None))
+        assert "etcd does not answer" in await written.settle(term)
+        late.withholds = False
+        written.put(Persist("a", 3), Persist("b", 3))
+        assert await written.settle(term) == ""
+        conditions, operations = late.withheld
+        assert not (await late.transact(conditions, *operations)).succeeded
+        successor = state(etcd, keys, OLD)
+        await successor.load()
+        assert successor.read() == {"a": 3, "b": 3}
+        # One that comes before the next is written over.
+        late.withholds = True
+        written.put(Persist("a", 4))
+        assert "etcd does not answer" in await written.settle(term)
+        late.withholds = False
+        conditions, operations = late.withheld
+        assert (await late.transact(conditions, *operations)).succeeded
+        written.put(Persist("a", 5))
+        assert await written.settle(term) == ""
+        await successor.load()
+        assert successor.read() == {"a": 5, "b": 3}
+        await late.close()
 
 
 async def test_a_key_is_replaced_while_the_old_one_still_opens(one_etcd: EtcdCluster) -> None:

@@ -91,6 +91,11 @@ class EdgeKeys:
         return self._under("state/")
 
     @property
+    def written(self) -> bytes:
+        """Changes whenever its leader writes what a successor has to know."""
+        return self._under("written")
+
+    @property
     def applied(self) -> bytes:
         """Which version of the configuration its leader goes by, and why it does not go by a newer one."""
         return self._under("applied")

@@ -6,7 +6,18 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 
 from wayname.edge.boundary import Json, Persist
-from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, KeyValue, Operation, Put
+from wayname.fleet.etcd import (
+    CHANGES_AT_ONCE,
+    ChangedAt,
+    Condition,
+    CreatedAt,
+    Delete,
+    Etcd,
+    EtcdError,
+    KeyValue,
+    Operation,
+    Put,
+)
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import Term
 from wayname.fleet.sealing import Seal
@@ -35,6 +46,8 @@ class FleetState:
         self._again_at = 0.0
         # Of etcd, up to which another leader's changes are here.
         self._revision = 0
+        # And at which this controller wrote last, as far as it knows.
+        self._written_at = 0
 
     @property
     def unwritten(self) -> int:
@@ -129,9 +142,19 @@ class FleetState:
             names.append(name)
             operations += changes
         written = [(name, self._unwritten[name]) for name in names]
-        done = await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *operations)
+        # A request of which no answer came may be under way still: each is void once a later one was carried out.
+        conditions: list[Condition] = [
+            CreatedAt(self._keys.leader, term.revision),
+            ChangedAt(self._keys.written, self._written_at),
+        ]
+        done = await self._etcd.transact(conditions, *operations, Put(self._keys.written, b""))
         if not done.succeeded:
-            raise EtcdError("another controller leads the edge")
+            found = await self._etcd.get(self._keys.written)
+            before, self._written_at = self._written_at, found.changed if found else 0
+            if self._written_at == before:
+                raise EtcdError("another controller leads the edge")
+            return
+        self._written_at = done.revision
         for name, value in written:
             # It may have changed meanwhile.
             if self._unwritten.get(name) is value:
