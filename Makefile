@@ -26,7 +26,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page session figures soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet session figures soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -174,7 +174,7 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet ## All measurements
 
 SEED := 1
 # With OUT=DIR figures go there, and the checkout stays as it is.
@@ -228,6 +228,9 @@ bench-routes: lab-programs ## What a hundred thousand routes of Linux cost, and 
 
 bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10,000 events a second (Chromium; QUICK=1 less and shorter, SEED=n)
 	$(BIN)/python -m bench.page --seed $(SEED) $(if $(QUICK),--quick)
+
+bench-fleet: venv-switch ## What a fleet costs by its number of edges, through real servers of etcd (QUICK=1 few edges, SEED=n)
+	$(BIN)/python -m bench.fleet --seed $(SEED) $(if $(QUICK),--quick)
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root, SEED=n)
 	$(BIN)/python -m bench.offloads --seed $(SEED)

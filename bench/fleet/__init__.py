@@ -1,1 +1,1 @@
-"""A fleet under faults on the virtual clock."""
+"""A fleet under faults on the virtual clock, and what it costs by its number of edges."""

@@ -1,10 +1,25 @@
-"""What is printed of a fleet's fault schedules."""
+"""What is printed of fleets by their size."""
 
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
+from bench.fleet.__main__ import HEAD, main
 from bench.fleet.schedules import main as schedules
+from wayname_lab.etcd import missing_for_etcd
+
+
+@pytest.mark.skipif(bool(missing_for_etcd()), reason="needs etcd")
+def test_each_size_has_its_row_and_all_moves_are_seen() -> None:
+    done = CliRunner().invoke(main, ["--edges", "2", "--sessions", "20", "--moves", "10", "--seconds", "1"])
+    assert done.exit_code == 0, done.output
+    head, row = [line for line in done.output.splitlines() if line.startswith(("edges", "2 "))]
+    assert head.startswith(HEAD[0])
+    cells = row.split()
+    assert len(cells) == len(HEAD)
+    assert (cells[0], cells[4]) == ("2", "40")
+    assert float(cells[9]) == 10
 
 
 def test_a_schedule_tells_its_faults_and_what_came_of_it() -> None:

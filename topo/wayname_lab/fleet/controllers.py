@@ -40,6 +40,7 @@ endpoints = [{endpoints}]
 edge = "{edge}"
 controller = "{name}"
 sealing_key = "fleet.key"
+lease = {lease}
 [[port]]
 number = 1
 vlan = 10
@@ -97,11 +98,17 @@ def virtual_machines(network: Network) -> Iterator[None]:
 
 @cache
 def configuration(
-    folder: Path, name: str, endpoints: tuple[str, ...], edge: str = EDGE, switch: str = SWITCH, device: int = 1
+    folder: Path,
+    name: str,
+    endpoints: tuple[str, ...],
+    edge: str = EDGE,
+    switch: str = SWITCH,
+    device: int = 1,
+    lease: int = 1,
 ) -> Config:
     """Return the configuration of a controller; the folder has the sealing key."""
     members = ", ".join(f'"{each}"' for each in endpoints)
-    text = CONFIG.format(switch=switch, device=device, endpoints=members, edge=edge, name=name)
+    text = CONFIG.format(switch=switch, device=device, endpoints=members, edge=edge, name=name, lease=lease)
     return parse_config(text, name, folder)
 
 
