@@ -24,7 +24,7 @@ def device_config(path: str, include: list[str] = ..., define: list[str] = ...) 
 
 @final
 class Switch:
-    """A switch that runs one program."""
+    """A switch that runs one program; a port that the architecture has not, as v1model's 511, is a ValueError."""
 
     def __init__(
         self,

@@ -123,7 +123,8 @@ pub struct Run {
     /// Log to standard output instead of standard error
     #[arg(long)]
     pub log_console: bool,
-    /// error, warn, info, debug or trace, also per part: info,service=debug
+    /// error, warn, info, debug or trace, also per part: info,service=debug. Dependencies say no more than warnings, unless
+    /// they are parts that are named: debug,h2=debug
     #[arg(long, short = 'L', default_value = "info", value_name = "LEVEL", value_parser = log_level)]
     pub log_level: String,
     /// One JSON object a line instead of text

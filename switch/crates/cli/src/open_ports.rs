@@ -75,7 +75,7 @@ fn by_thread(args: &Run, inboxes: &[Inbox], cuts: &Cuts, opener: &mut Opener<'_>
         let opened = opener(spec, cut)?;
         let ends = OpenPort::of(spec, index, opened, cut.clone(), args.pcap.as_deref(), inboxes)?;
         ports.iter_mut().zip(ends).for_each(|(ports, end)| ports.push(end));
-        info!(port = spec.port, "is {}", spec.device);
+        info!(interface = %spec.device, "port {} is open", spec.port);
     }
     Ok(ports)
 }

@@ -16,7 +16,7 @@ use service::{Clients, Hub, StateFile, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use trace::Watches;
 use tracing::warn;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
@@ -288,10 +288,19 @@ fn read_tls(args: &Run) -> Result<Option<Tls>> {
     }))
 }
 
+/// What is logged. Below warnings, dependencies tell every frame of HTTP and every function of native code, which hides
+/// what the switch does; whoever wants to read that names the dependency.
+fn log_filter(log_level: &str) -> Result<Targets> {
+    const DEPENDENCIES: [&str; 7] = ["cranelift", "h2", "hyper", "regalloc2", "rustls", "tonic", "tower"];
+    let parse = |levels: &str| levels.parse::<Targets>().with_context(|| format!("--log-level {log_level}"));
+    let quiet = parse(log_level)?.default_level().unwrap_or(LevelFilter::OFF).min(LevelFilter::WARN);
+    // The last level of a name counts.
+    let levels: Vec<_> = DEPENDENCIES.iter().map(|name| format!("{name}={quiet}")).collect();
+    parse(&format!("{},{log_level}", levels.join(",")))
+}
+
 fn start_logging(args: &Run) -> Result<()> {
-    // Cranelift tells every function it makes; who wants to read that names it in --log-level.
-    let levels = format!("cranelift_jit=warn,cranelift_codegen=warn,{}", args.log_level);
-    let filter: Targets = levels.parse().with_context(|| format!("--log-level {}", args.log_level))?;
+    let filter = log_filter(&args.log_level)?;
     let console = args.log_console;
     let writer = move || -> Box<dyn std::io::Write> {
         if console { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) }
@@ -305,4 +314,23 @@ fn start_logging(args: &Run) -> Result<()> {
         registry().with(lines).with(filter).with(Seldom::default()).init()
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::log_filter;
+
+    #[test]
+    fn dependencies_are_silent_unless_they_are_named() {
+        let filter = log_filter("trace").unwrap();
+        assert!(filter.would_enable("service::rpc", &Level::TRACE) && filter.would_enable("h2::server", &Level::WARN));
+        for target in ["h2::codec::framed_read", "cranelift_codegen::timing", "hyper::proto", "tonic::transport"] {
+            assert!(!filter.would_enable(target, &Level::DEBUG), "{target}");
+        }
+        assert!(log_filter("info,h2=trace").unwrap().would_enable("h2::server", &Level::TRACE));
+        assert!(!log_filter("error").unwrap().would_enable("h2::server", &Level::WARN));
+        assert!(!log_filter("audit=debug").unwrap().would_enable("h2::server", &Level::ERROR));
+    }
 }

@@ -84,6 +84,9 @@ impl Switch {
             Some(bytes) => decode::<P4Info>(bytes, "p4info")?,
             None => program.p4info.clone().ok_or_else(|| PyValueError::new_err("BMv2 JSON needs its p4info"))?,
         };
+        if let Some(port) = cpu_port {
+            check_port(&program, port)?;
+        }
         let control = Control::new(p4info, program.clone()).map_err(refused)?;
         Ok(Self {
             program,
@@ -126,6 +129,7 @@ impl Switch {
         packet: &[u8],
         now: u64,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        check_port(&self.program, port)?;
         self.receive(python, port, packet, now)
     }
 
@@ -179,13 +183,17 @@ impl Switch {
     }
 
     #[pyo3(signature = (port, *, rate = None, queue = 1024))]
-    fn set_link(&mut self, port: u32, rate: Option<u64>, queue: usize) {
+    fn set_link(&mut self, port: u32, rate: Option<u64>, queue: usize) -> PyResult<()> {
+        check_port(&self.program, port)?;
         self.traffic.set_shape(port, Shape { bits_per_second: rate, packets: queue });
+        Ok(())
     }
 
-    fn set_port_up(&self, port: u32, up: bool) {
+    fn set_port_up(&self, port: u32, up: bool) -> PyResult<()> {
+        check_port(&self.program, port)?;
         self.program.loaded.device.set_port_up(port, up);
         self.program.loaded.replication.set_port_up(port, up);
+        Ok(())
     }
 
     #[pyo3(signature = (filter = Some(String::new())))]
@@ -246,6 +254,14 @@ impl Switch {
         }
         Ok(packets)
     }
+}
+
+/// v1model's ports have 9 bits: a larger number would lose its upper ones and name another port.
+fn check_port(program: &loader::Program, port: u32) -> PyResult<()> {
+    if control::Loaded::has_port(program, port) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("there is no port {port}; v1model's ports are 0 to {}", pipeline::DROP_PORT - 1)))
 }
 
 /// Loads a program. One after the other of the same text share their code: compiling takes longer than most tests.

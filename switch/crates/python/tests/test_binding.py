@@ -120,6 +120,19 @@ def test_packets_go_up_and_down(switch: wayname_switch.Switch) -> None:
     assert switch.packet_out(out.SerializeToString()) == [(4, b"\x01!", 0)]
 
 
+def test_a_port_that_v1model_has_not_is_refused(switch: wayname_switch.Switch) -> None:
+    for port in (511, 512, 513):
+        for use in (
+            lambda port: switch.inject(port, b"\x07"),
+            lambda port: switch.set_link(port, rate=8000),
+            lambda port: switch.set_port_up(port, False),
+            lambda port: wayname_switch.Switch(PROGRAM, cpu_port=port),
+        ):
+            with pytest.raises(ValueError, match=f"no port {port}; v1model's ports are 0 to 510"):
+                use(port)
+    assert switch.inject(510, b"\x00\x04\x07") == [(4, b"\x07", 0)]
+
+
 def test_a_link_with_a_rate_delays(switch: wayname_switch.Switch) -> None:
     Table(switch).insert(7, "forward", 3)
     switch.set_link(3, rate=8000, queue=2)

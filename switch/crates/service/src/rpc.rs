@@ -59,7 +59,8 @@ impl P4Runtime for Rpc {
             // Not the text, which quotes keys of entries: what a stranger must not know may be among them.
             Err(_) => {
                 let mut refused = statuses.iter().filter(|status| !status.is_ok()).map(|status| status.code);
-                info!(target: AUDIT, client = who.name, updates = statuses.len(), first = ?refused.next(), more = refused.count(), "Write refused");
+                let first = refused.next().map(|code| code.as_str_name());
+                info!(target: AUDIT, client = who.name, updates = statuses.len(), first, more = refused.count(), "Write refused");
             }
         }
         answer.map(|()| Response::new(WriteResponse {}))
