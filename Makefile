@@ -172,7 +172,8 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	@test -f "switch/fuzz/targets/$(TARGET).rs" || { echo "say what to fuzz: make fuzz TARGET=compiler (or documents, packets, messages)"; exit 2; }
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is not there: cargo install cargo-fuzz"; exit 2; }
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
-	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
+	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- $(addprefix -dict=,$(subst switch/,,$(wildcard switch/fuzz/$(TARGET).dict))) \
+		-max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
 bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet ## All measurements
 

@@ -4,16 +4,19 @@
 
 use std::cell::RefCell;
 
-use hostile::packets::{Engines, parse};
+use hostile::packets::Lasting;
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {
-    static ENGINES: RefCell<Engines> =
-        RefCell::new(hostile::sources::edge_engines("extensions").expect("the edge program compiles"));
+    static ENGINES: RefCell<Lasting> = RefCell::new(engines().expect("the edge program compiles"));
 }
 
-fuzz_target!(|data: &[u8]| {
-    if let Err(difference) = ENGINES.with_borrow_mut(|engines| engines.run(&parse(data))) {
+fn engines() -> Result<Lasting, String> {
+    Lasting::new(hostile::sources::edge_engines("extensions")?)
+}
+
+fuzz_target!(|input: &[u8]| {
+    if let Err(difference) = ENGINES.with_borrow_mut(|engines| engines.run(input)) {
         panic!("{difference}");
     }
 });

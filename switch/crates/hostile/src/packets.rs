@@ -63,9 +63,28 @@ impl Engines {
 
     /// Sends packets through fresh state on each. An error says in what they differ.
     pub fn run(&mut self, packets: &[(u32, Vec<u8>)]) -> Result<(), String> {
-        let reference = run(&mut self.reference, &self.case, packets)?;
-        for (name, tested) in &mut self.tested {
-            let tested = run(tested, &self.case, packets)?;
+        self.begin()?;
+        self.send(packets, 0)
+    }
+
+    /// Gives each fresh state, with the entries of the case.
+    fn begin(&mut self) -> Result<(), String> {
+        for loaded in std::iter::once(&mut self.reference).chain(self.tested.iter_mut().map(|(_, tested)| tested)) {
+            loaded.device = Device::new(loaded.program.clone()).map_err(|error| error.to_string())?;
+            let mut nodes = stf::Nodes::default();
+            for line in &self.case {
+                let applied = stf::apply(loaded, &mut nodes, &line.command);
+                applied.map_err(|error| format!("line {}: {error}", line.number))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends packets, `before` others having come since the state was fresh.
+    fn send(&self, packets: &[(u32, Vec<u8>)], before: usize) -> Result<(), String> {
+        let reference = send(&self.reference, packets, before);
+        for (name, tested) in &self.tested {
+            let tested = send(tested, packets, before);
             if reference != tested {
                 return Err(format!("the interpreter: {reference:?}\n{name}: {tested:?}"));
             }
@@ -74,21 +93,47 @@ impl Engines {
     }
 }
 
-fn run(loaded: &mut Loaded, case: &[Line], packets: &[(u32, Vec<u8>)]) -> Result<Outcome, String> {
-    loaded.device = Device::new(loaded.program.clone()).map_err(|error| error.to_string())?;
-    let mut nodes = stf::Nodes::default();
-    for line in case {
-        stf::apply(loaded, &mut nodes, &line.command).map_err(|error| format!("line {}: {error}", line.number))?;
+/// Engines that keep their state for many inputs: to compile for what tables hold takes as long as thousands of packets.
+pub struct Lasting {
+    engines: Engines,
+    /// What came since the state was fresh.
+    packets: Vec<(u32, Vec<u8>)>,
+}
+
+impl Lasting {
+    /// Packets that meet what those before left.
+    const MOST: usize = 5000;
+
+    pub fn new(mut engines: Engines) -> Result<Self, String> {
+        engines.begin()?;
+        Ok(Self { engines, packets: vec![] })
     }
+
+    /// Sends an input's packets. An error says in what the engines differ, and of which input with fresh state.
+    pub fn run(&mut self, input: &[u8]) -> Result<(), String> {
+        if self.packets.len() > Self::MOST {
+            self.engines.begin()?;
+            self.packets.clear();
+        }
+        let (packets, before) = (parse(input), self.packets.len());
+        self.packets.extend_from_slice(&packets);
+        let sent = self.engines.send(&packets, before);
+        sent.map_err(|difference| {
+            format!("{difference}\nall {} packets: {:02x?}", self.packets.len(), format(&self.packets))
+        })
+    }
+}
+
+fn send(loaded: &Loaded, packets: &[(u32, Vec<u8>)], before: usize) -> Outcome {
     let (mut traffic, mut outcome) = (Traffic::default(), Outcome::default());
     let mut engine = Engine::new(loaded, &mut traffic, 1);
-    for (number, (port, bytes)) in (1u64..).zip(packets) {
+    for (number, (port, bytes)) in (before as u64 + 1..).zip(packets) {
         engine.receive(*port, bytes, number * 1_000_000, &mut outcome);
     }
     engine.flush(&mut outcome);
     drop(engine);
     outcome.stats = traffic.stats;
-    Ok(outcome)
+    outcome
 }
 
 /// Packets as a fuzzer gives them: a port, a length of two bytes, and so many bytes or what is left.

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use hostile::mutate::mutated;
+use hostile::packets::{Lasting, format};
 use hostile::sources::edge_engines;
 use stf::hostile::Packets;
 
@@ -30,14 +31,13 @@ fn mutated_packets_through_the_edge_program() {
 
 #[test]
 fn packets_cut_anywhere_go_through_the_edge_program() {
-    let mut pair = edge_engines("extensions").unwrap();
-    let cut: Vec<_> = pair
-        .packets()
-        .iter()
-        .max_by_key(|(_, packet)| packet.len().min(400))
-        .map(|(port, packet)| (0..packet.len().min(400)).map(|len| (*port, packet[..len].to_vec())).collect())
-        .unwrap();
-    pair.run(&cut).unwrap();
+    let engines = edge_engines("extensions").unwrap();
+    let packets = engines.packets();
+    let (port, packet) = packets.iter().max_by_key(|(_, packet)| packet.len().min(400)).unwrap();
+    let mut lasting = Lasting::new(engines).unwrap();
+    for len in 0..packet.len().min(400) {
+        lasting.run(&format(&[(*port, packet[..len].to_vec())])).unwrap();
+    }
 }
 
 #[test]
