@@ -385,7 +385,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x0200120C, action 0x0100120E, counter 0x12001203, direct counter 0x13001204, register 0x1600122A, buffer 0x81001203.
+// Scheduling: next free table 0x0200120C, action 0x0100120F, counter 0x12001203, direct counter 0x13001204, register 0x1600122A, buffer 0x81001203.
 // Table 0x02001201, actions 0x01001201 to 0x01001204 and counter 0x13001201 were those of schedules by session.
 #define SESSION_SCHEDULES_TABLE_ID      0x02001202
 #define SCHEDULES_TABLE_ID              0x02001203
@@ -407,6 +407,7 @@
 #define NO_SCHEDULE_ACTION_ID           0x0100120B
 #define SET_SUBFLOW_ACTION_ID           0x0100120C
 #define NO_SUBFLOW_ACTION_ID            0x0100120D
+#define REPLICATE_ACTION_ID             0x0100120E
 
 #define SESSION_SCHEDULES_COUNTER_ID    0x13001202
 #define SCHEDULES_COUNTER_ID            0x13001203

@@ -59,6 +59,7 @@ struct metadata_t {
     path_option_t path_option;
     copy_t copy;
     path_probe_t probe;
+    replication_t replication;
     path_event_t path_event;
     session_event_t session_event;
     pair_t pair;

@@ -6,7 +6,7 @@
 #include "types.p4"
 
 // Lists of fields that live on when the architecture starts a packet again: for the second pass of a packet that an
-// ICMPv6 error answers, for a copy to the controller, for a copy that becomes a report or a probe, and for one in a packet buffer.
+// ICMPv6 error answers, for a copy to the controller, for a copy that becomes a report or a probe or goes beside its packet, and for one in a packet buffer.
 #define FIELDS_OF_ERROR  1
 #define FIELDS_OF_PUNT   2
 #define FIELDS_OF_CLONE  3

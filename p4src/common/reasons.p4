@@ -107,13 +107,14 @@ const drop_reason_t DROP_UNTRANSLATABLE = 114;  // its address has no counterpar
 const drop_reason_t DROP_ESP_LOCATORS = 115;  // a session's ESP, with locators that are not proven for it
 const drop_reason_t DROP_ESP_SHORT    = 116;  // ESP of or for a HIP host that is less than its header
 
-// Scheduling. Next free: 126.
+// Scheduling. Next free: 127.
 const drop_reason_t DROP_DUPLICATE_HELD  = 120;  // a duplicate acknowledgement, for what may still come (no loss)
 const drop_reason_t DROP_REPORT_HEARD    = 121;  // a peer's report or probe of paths, which ends here (no loss)
 const drop_reason_t DROP_REPORT_NEEDLESS = 122;  // a report of ours that another packet took along (no loss)
 const drop_reason_t DROP_COPY_NEEDLESS   = 123;  // a copy of a packet that need not be sent (no loss)
 const drop_reason_t DROP_HELD_FOR_ORDER  = 124;  // in the buffer until what was sent before it has come (no loss)
 const drop_reason_t DROP_CAME_TWICE      = 125;  // sent again by another path, and has come by the first (no loss)
+const drop_reason_t DROP_ELIMINATED      = 126;  // one of several copies that were sent at once, and another has come (no loss)
 
 // Linux. Next free: 132.
 const drop_reason_t DROP_LINUX_RATE = 130;  // too many for Linux, of its class by its port

@@ -52,9 +52,9 @@ control IngressMirror(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         // What the controller submits was mirrored when it arrived, and so was what starts again to become an error, or a probe, or out of
-        // a buffer.
+        // a buffer. Of one that goes in several copies the last one is.
         if (!meta.from_controller && !hdr.quote.isValid() && !meta.copy.out_of_buffer && !meta.probe.copy
-            && ingress_mirror.apply().hit) {
+            && !meta.replication.due && ingress_mirror.apply().hit) {
             colour_t colour;
             METER(ingress_mirror_meter, meta.ingress_port, colour);
             if (colour != COLOUR_RED) {

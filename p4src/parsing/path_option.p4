@@ -50,6 +50,7 @@ parser PathOptionParser(packet_in packet, in chain_t chain, inout path_option_t 
         path_option_and_order_t seen = packet.lookahead<path_option_and_order_t>();
         option.ordered = true;
         option.order = seen.order;
+        option.copies = seen.copies;
         option.wait = seen.wait;
         transition sequence;
     }

@@ -57,6 +57,7 @@ struct schedule_t {
     bit<4> paths;
     bit<32> path_of_slots;          // the session's path at each slot, four bits each
     bit<8> slots;                   // those that the session may take, a bit for each
+    bit<4> copies;                  // in which each packet goes, by a path each; 0: by one path
     bit<8> framing;                 // octets that links add to each packet
     bit<8> feedback;                // FEEDBACK_*
     bit<32> tolerance;              // microseconds that a marked packet may be late
@@ -130,6 +131,14 @@ struct path_probe_t {
     @field_list(FIELDS_OF_CLONE) bit<3> slot;       // of the path that it probes
     @field_list(FIELDS_OF_CLONE) bit<32> beside;    // when the packet itself is due by the other path, in microseconds
     bool copy;                                      // the packet is one
+}
+
+// A packet that goes in several copies at once (replication.p4).
+struct replication_t {
+    @field_list(FIELDS_OF_CLONE) bool due;          // another one is to be made
+    @field_list(FIELDS_OF_CLONE) bit<8> taken;      // a bit for each slot whose path had one
+    @field_list(FIELDS_OF_CLONE) bit<4> made;       // how many had
+    bool copy;                                      // the packet is one, and not the first
 }
 
 // What the controller is told of a path.

@@ -107,7 +107,7 @@ control PathNumbers(inout metadata_t meta) {
             packets.write(NUMBERED_PACKET(index, sequence), index[16:0] ++ sequence ++ probe ++ busy ++ 3w0 ++ meta.schedule.delivery[47:16]
                           ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
             // A copy has the order of its packet.
-            if (meta.path_option.put_ordered && !meta.copy.out_of_buffer) {
+            if (meta.path_option.put_ordered && !meta.copy.out_of_buffer && !meta.replication.copy) {
                 bit<40> last_order;
                 sent_orders.read(last_order, meta.session.number);
                 meta.path_option.put_order = last_order[31:0] + 1;

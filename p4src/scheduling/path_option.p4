@@ -2,12 +2,12 @@
 // of RFC 4727; who does not know it skips it, and nobody changes it on the way.
 //
 //   | next header | length | 0x1E | option length | version (4) | counted (1) | slot (3) | sequence (24) |
-//   | order (32) | reserved (8) | microseconds that it may be waited for what was sent before (24) |          of version 2
+//   | order (32) | copies (8) | microseconds that it may be waited for what was sent before (24) |            of version 2
 //   | slot (8) | newest sequence (24) | when that came, by the receiver's clock (32) |                        of a report
 //   | packets that came (24) | marked (16) | microseconds since the newest one came (24) |
 //
-// Version 2 is of a packet that wants to come in the order in which its session sent it, by whatever path. The order of a session's
-// packets is one number for all paths, and only of such packets.
+// Version 2 is of a packet that wants to come in the order in which its session sent it, by whatever path, or that goes in several
+// copies, of which one is wanted. The order of a session's packets is one number for all paths, and only of such packets.
 //
 // A report is of the packets that came the other way by one path, whose sender numbered them.
 
@@ -41,7 +41,7 @@ header path_option_h {
 
 header path_order_h {
     bit<32> order;
-    bit<8> reserved;
+    bit<8> copies;              // in which it was sent at once; 0: in one
     bit<24> wait;               // microseconds
 }
 
@@ -69,7 +69,7 @@ struct path_option_start_t {
 struct path_option_and_order_t {
     bit<64> start;
     bit<32> order;
-    bit<8> reserved;
+    bit<8> copies;
     bit<24> wait;
 }
 
@@ -111,6 +111,7 @@ struct path_option_t {
     bit<24> sequence;
     bool ordered;
     bit<32> order;
+    bit<8> copies;
     bit<24> wait;
     bool reports;
     path_report_t report;
@@ -127,7 +128,8 @@ struct path_option_t {
     bit<3> put_slot;
     bit<24> put_sequence;
     bool put_ordered;
-    @field_list(FIELDS_OF_COPY) bit<32> put_order;
+    @field_list(FIELDS_OF_CLONE, FIELDS_OF_COPY) bit<32> put_order;
+    bit<8> put_copies;
     bit<24> put_wait;
     bool to_report;
     path_report_t put_report;

@@ -87,7 +87,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         meta.copy.sent = meta.arrived;                                                                         \
         meta.copy.times_again = 0;                                                                             \
     }                                                                                                          \
-    if (meta.path_option.put_ordered && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) {    \
+    if (meta.path_option.put_ordered && !replicated && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) {    \
         fine_time_t hold = best.delivery + slowest + REPORT_WAITS;                                             \
         meta.copy.silence = hold[48:17];                                                                       \
         meta.copy.slot = best.slot[2:0];                                                                       \

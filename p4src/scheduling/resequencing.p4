@@ -3,7 +3,7 @@
 //   the next one            goes on, and so do those that waited for it
 //   one that is ahead       waits, as long as its sender says that what is missing may take, and LONGEST_HELD at most
 //   its time has come       those before it that are here go first; what is missing is not waited for any more
-//   one that is late        goes on as it is, unless it came before: then it was sent again by another path
+//   one that is late        goes on as it is
 //
 // What has no room goes on at once, and what waited behind it. So nothing is lost here, whatever the peer sends.
 
@@ -11,7 +11,6 @@
 #define WAYNAME_SCHEDULING_RESEQUENCING_P4
 
 #include "../common/ids.p4"
-#include "../common/keyed_hash.p4"
 #include "../common/metadata.p4"
 #include "../common/reasons.p4"
 #include "../common/sizes.p4"
@@ -29,18 +28,11 @@ const bit<24> LONGEST_HELD = 400000;
 // How far ahead a packet may be.
 const bit<32> LONGEST_AHEAD = 32w1 << 15;
 
-#define ORDERED_PACKET(session, order) SLOT((session << 10) + order, ORDERED_PACKETS)
-
 control Resequencing(inout metadata_t meta, out bool no_room) {
     // By session: when the last one came in its turn, the order of the next one, and the highest one that came.
     @id(ORDERS_REGISTER_ID)
     @name("orders")
     REGISTERS(bit<32>, bit<112>, NUMBERED_SESSIONS, orders);
-
-    // Session and order of a packet that came.
-    @id(ORDERED_PACKETS_REGISTER_ID)
-    @name("ordered_packets")
-    REGISTERS(bit<32>, bit<64>, ORDERED_PACKETS, came);
 
     @id(RESEQUENCING_BUFFER_ID)
     @name("resequencing")
@@ -56,17 +48,8 @@ control Resequencing(inout metadata_t meta, out bool no_room) {
         bit<32> next = known[63:32];
         bit<32> highest = known[31:0];
         bit<32> ahead = order - next;
-        bool twice = false;
-        if (!meta.copy.out_of_buffer) {
-            bit<64> before;
-            came.read(before, ORDERED_PACKET(session, order));
-            twice = before == session ++ order;
-            came.write(ORDERED_PACKET(session, order), session ++ order);
-        }
         bool takes_turn = false;
-        if (twice) {
-            DROP(DROP_CAME_TWICE);
-        } else if (last == 0 || ahead >= LONGEST_AHEAD && 0 - ahead > LONGEST_AHEAD && meta.arrived - last > LONGEST_NUMBERED) {
+        if (last == 0 || ahead >= LONGEST_AHEAD && 0 - ahead > LONGEST_AHEAD && meta.arrived - last > LONGEST_NUMBERED) {
             highest = order;
             takes_turn = true;
         } else if (ahead >= LONGEST_AHEAD) {
@@ -106,10 +89,11 @@ control Resequencing(inout metadata_t meta, out bool no_room) {
 
 #endif
 
-// What Schedules does with a packet of the peer.
+// What Schedules does with a packet of the peer that has not come before.
 #ifdef WITH_PACKET_BUFFERS
 #define PUT_IN_ORDER                                                                                           \
-    if (meta.session.direction == SESSION_INBOUND && meta.path_option.of_session && meta.path_option.ordered) { \
+    if (meta.session.direction == SESSION_INBOUND && meta.path_option.of_session && meta.path_option.ordered   \
+        && !meta.decided) {                                                                                    \
         resequencing.apply(meta, refused);                                                                     \
         if (refused) {                                                                                         \
             buffer_refusals.count(REFUSED_ORDER);                                                              \

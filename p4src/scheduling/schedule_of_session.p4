@@ -23,6 +23,17 @@ control ScheduleOfSession(inout metadata_t meta) {
         meta.schedule.slots = slots;
     }
 
+    @id(REPLICATE_ACTION_ID)
+    @name("replicate")
+    @brief("As use_schedule, of a session whose packets are numbered and whose peer drops what comes twice: with fastest_first each goes in so many copies at once, by an open path each.")
+    action replicate(@id(1) @refers_to(schedules, schedule) schedule_id_t schedule,
+                     @id(2) bit<32> paths, @id(3) bit<8> slots, @id(4) bit<4> copies) {
+        meta.schedule.number = schedule;
+        meta.schedule.path_of_slots = paths;
+        meta.schedule.slots = slots;
+        meta.schedule.copies = copies;
+    }
+
     @id(NOT_SCHEDULED_ACTION_ID)
     @name("not_scheduled")
     action not_scheduled() {
@@ -37,6 +48,7 @@ control ScheduleOfSession(inout metadata_t meta) {
         }
         actions = {
             use_schedule;
+            replicate;
             @defaultonly not_scheduled;
         }
         const default_action = not_scheduled;

@@ -13,7 +13,8 @@
 //           (acknowledgements.p4)                              (path_measurement.p4, path_closing.p4)
 //
 // Between edges that both do, numbered packets also have an order: what a dead path holds goes by the others (reinjection.p4), and the
-// receiving edge puts in order what came by several (resequencing.p4).
+// receiving edge puts in order what came by several (resequencing.p4). Or each packet goes by several paths at once (replication.p4), and
+// the receiving edge takes the first that comes (elimination.p4).
 
 #ifndef WAYNAME_SCHEDULING_SCHEDULES_P4
 #define WAYNAME_SCHEDULING_SCHEDULES_P4
@@ -35,6 +36,7 @@
 #include "path_probes.p4"
 #include "path_reports.p4"
 #include "reinjection.p4"
+#include "replication.p4"
 #include "resequencing.p4"
 #include "schedule_of_session.p4"
 #include "subflow_memory.p4"
@@ -167,7 +169,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             meta.schedule.pure_ack = true;      // nobody reports on reports
         }
 
-        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented && !meta.probe.copy
+        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented && !meta.decided && !meta.probe.copy && !meta.replication.copy
             && (!numbered || !in_order && meta.schedule.feedback & FEEDBACK_HOLD != 0)) {
             acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             if (meta.schedule.missing) {
@@ -266,6 +268,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         unreported_t unreported = 0;
         CONSIDER_COPY
         CONSIDER_PROBE
+        CONSIDER_REPLICA
 
         if (meta.session.direction != SESSION_OUTBOUND || meta.decided) {
             // It has said what it knows.
@@ -337,18 +340,24 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     meta.schedule.work = work;
                 }
                 if (numbered) {
-                    // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues.
-                    // By one path alone all are in order.
-                    bool one_path = meta.schedule.slots & (meta.schedule.slots - 1) == 0;
-                    meta.path_option.put_ordered = in_order && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
-                        && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP);
-                    if (meta.path_option.put_ordered && !one_path) {
-                        fine_time_t wait = (latest << 1) + slowest + (REPORT_WAITS << 1);
+                    bool replicated = meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
+                    // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues;
+                    // or until another copy, which went at once, is here. By one path alone all are in order, and datagrams wait for none.
+                    bool one_path = meta.schedule.slots & (meta.schedule.slots - 1) == 0 && !meta.replication.copy;
+                    bool waits = in_order && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
+                        && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP && !replicated);
+                    meta.path_option.put_ordered = waits || replicated;
+                    if (waits && !one_path) {
+                        fine_time_t wait = latest;
+                        if (!replicated) {
+                            wait = (latest << 1) + slowest + (REPORT_WAITS << 1);
+                        }
                         meta.path_option.put_wait = 24w0xFFFFFF;
                         if (wait[63:40] == 0) {
                             meta.path_option.put_wait = wait[39:16];
                         }
                     }
+                    REPLICATE
                     path_numbers.apply(meta);
                     KEEP_COPY
                     unreported_since.read(unreported, SESSION_SLOT(best.slot[2:0]));
@@ -365,7 +374,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 // Of a packet that goes twice, nobody knows by which path it is that is acknowledged.
                 if (meta.probe.copy && !numbered) {
                     probe_copies.apply(hdr, meta);
-                } else if (meta.schedule.fresh && (numbered || !meta.probe.due)) {
+                } else if (meta.schedule.fresh && (numbered || !meta.probe.due) && !meta.replication.copy) {
                     meta.schedule.chosen = true;
                     acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
                 }

@@ -35,7 +35,7 @@
         header.octets = PATH_ORDER_LENGTH;                  \
         its_order.setValid();                               \
         its_order.order = option.put_order;                 \
-        its_order.reserved = 0;                             \
+        its_order.copies = option.put_copies;               \
         its_order.wait = option.put_wait;                   \
     }                                                       \
     if (option.to_report) {                                 \

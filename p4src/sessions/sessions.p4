@@ -31,6 +31,7 @@
 #include "../hip/esp_sessions.p4"
 #include "../hip/headers.p4"
 #include "../hip/messages.p4"
+#include "../scheduling/elimination.p4"
 #include "../scheduling/schedules.p4"
 #include "../simple_security/simple_security.p4"
 #include "../nptv6/crossing.p4"
@@ -116,6 +117,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
     PathChoice() path_choice;
     PathPolicies() path_policies;
     SessionLiveness() session_liveness;
+    Elimination() elimination;
     Schedules() schedules;
     SessionPaths() session_paths;
     IlnpHeard() ilnp_heard;
@@ -136,8 +138,12 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
                 path_policies.apply(hdr, meta.session, meta.flow);
             }
-            if (meta.session.number < WATCHED_SESSIONS && !report_of_ours && !meta.probe.copy) {
+            if (meta.session.number < WATCHED_SESSIONS && !report_of_ours && !meta.probe.copy && !meta.replication.copy) {
                 session_liveness.apply(hdr, meta);
+            }
+            // What waited for its turn was looked at when it came.
+            if (meta.path_option.of_session && meta.path_option.ordered && !meta.copy.out_of_buffer) {
+                elimination.apply(meta);
             }
             if (meta.session.preferred && meta.session.direction == SESSION_OUTBOUND) {
                 meta.session.path = meta.session.preferred_path;
@@ -263,7 +269,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         // Its session ended, or is scheduled in another way by now.
-        if (!meta.decided && meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND && !meta.path_option.put_ordered) {
+        bool copy = meta.replication.copy || meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND;
+        if (!meta.decided && copy && !meta.path_option.put_ordered) {
             DROP(DROP_COPY_NEEDLESS);
         }
         if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {

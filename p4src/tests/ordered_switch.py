@@ -84,10 +84,10 @@ class OrderedSwitch(NumberedSwitch):
         self.use(replace(NumberedSession(), mode=SCHEDULE, number=SESSION))
 
 
-def order_option(slot: int, sequence: int, order: int, wait: int) -> bytes:
+def order_option(slot: int, sequence: int, order: int, wait: int, copies: int = 0) -> bytes:
     """The destination options of version 2 alone."""
     start = bytes([SHIM6, 1, OPTION, 12, VERSION << 4 | COUNTED << 3 | slot])
-    return start + (sequence % NUMBERS).to_bytes(3) + (order % 2**32).to_bytes(4) + b"\0" + wait.to_bytes(3)
+    return start + (sequence % NUMBERS).to_bytes(3) + (order % 2**32).to_bytes(4) + bytes([copies]) + wait.to_bytes(3)
 
 
 def read_order(frame: bytes) -> Ordered:
@@ -99,7 +99,7 @@ def read_order(frame: bytes) -> Ordered:
     assert (length, octets) in {(1, 12), (3, 28)}
     assert packet[44] >> 4 == VERSION
     assert packet[44] >> 3 & 1
-    assert packet[52] == 0, "reserved"
+    assert packet[52] == 0, "one copy"
     inside = 48 + 8 * length + 8
     return Ordered(
         packet[44] & 7,

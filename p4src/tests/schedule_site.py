@@ -53,6 +53,7 @@ class Schedule:
     hold: int = 0
     session: int = SESSION
     slots: int = 0  # that the session may take; 0: all
+    copies: int = 1  # in which each of its packets goes
 
     def entries(self) -> Iterator[Entry]:
         """Its slots, its policy, and a session whose path n is in slot n."""
@@ -64,13 +65,16 @@ class Schedule:
             }
             yield Entry(f"subflow_slots_{slot}", {"schedule": self.number}, "set_subflow", believed)
         yield self.shares()
+        yield self.of_session()
+
+    def of_session(self) -> Entry:
+        """What its session takes of it."""
         packed = sum(slot << PATH_BITS * slot for slot in range(MOST_PATHS))
-        yield Entry(
-            "session_schedules",
-            {"session": self.session},
-            "use_schedule",
-            {"schedule": self.number, "paths": packed, "slots": self.slots or (1 << len(self.paths)) - 1},
-        )
+        slots = self.slots or (1 << len(self.paths)) - 1
+        taken: dict[str, int | str] = {"schedule": self.number, "paths": packed, "slots": slots}
+        if self.copies > 1:
+            return Entry("session_schedules", {"session": self.session}, "replicate", {**taken, "copies": self.copies})
+        return Entry("session_schedules", {"session": self.session}, "use_schedule", taken)
 
     def shares(self) -> Entry:
         """How packets are shared out to its slots."""

@@ -44,7 +44,7 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         }
     }
 
-    // A report or a probe goes on as if it had come where the packet came that it was made of.
+    // A report, a probe or a copy goes on as if it had come where the packet came that it was made of.
     state clone {
         meta.from_controller = false;
         meta.icmp_error.type = 0;
@@ -52,6 +52,8 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         meta.path_option.lone_due = false;
         meta.probe.copy = meta.probe.due;
         meta.probe.due = false;
+        meta.replication.copy = meta.replication.due;
+        meta.replication.due = false;
         meta.copy.out_of_buffer = false;
         transition parse;
     }
@@ -160,7 +162,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
-        } else if (meta.path_option.lone_due || meta.probe.due) {
+        } else if (meta.path_option.lone_due || meta.probe.due || meta.replication.due) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_CLONE);
         }
         if (meta.drop != DROP_NONE) {
@@ -187,10 +189,11 @@ control EgressBegin(inout headers_t hdr, inout metadata_t meta, in standard_meta
     }
 }
 
-// Has the copy that becomes a report or a probe start again; it leaves by no port.
+// Has the copy that becomes a report or a probe, or goes beside its packet, start again; it leaves by no port.
 control EgressAgain(in metadata_t meta, in standard_metadata_t standard, out bool again) {
     apply {
-        again = standard.instance_type == INGRESS_CLONE && (meta.path_option.lone_due || meta.probe.due);
+        again = standard.instance_type == INGRESS_CLONE
+            && (meta.path_option.lone_due || meta.probe.due || meta.replication.due);
         if (again) {
             recirculate_preserving_field_list(FIELDS_OF_CLONE);
         }

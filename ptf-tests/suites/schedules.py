@@ -7,12 +7,28 @@ from dataclasses import replace
 import finsy as fy
 from carriers import hop_less, ipv6
 from numbered_switch import Numbered, Report, option, read, with_option
+from ordered_switch import order_option
+from replicated_packets import replica
 from schedule_site import CLOSE, FOLLOW, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
 from session_cases import DATAGRAM, OUTWARD
-from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
+from session_site import (
+    LOCAL,
+    LOCAL_1,
+    OUR_TAG,
+    REMOTE,
+    Session,
+    between,
+    came_by,
+    from_host,
+    in_by,
+    out_by,
+    sent_by,
+    to_host,
+    with_header,
+)
 from suites.sessions import SessionTest
 
-from wayname.p4_constants import PathEventKind, SessionMode
+from wayname.p4_constants import Drop, PathEventKind, SessionMode
 
 HALF_AN_HOUR = 1_800_000_000
 LONG = 2**32 - 1
@@ -30,6 +46,10 @@ class ScheduleTest(SessionTest):
         """Give the session this schedule, under its own number."""
         own = replace(schedule, session=self.session.number, number=self.session.number)
         self.hold(own.entries())
+
+    def peer_sends(self, path: int, put: bytes, packet: bytes) -> bytes:
+        """The frame of a packet of the peer that comes by a path with this before the session's header."""
+        return bytes(in_by(out_of(path), with_option(bytes(came_by(path, packet)), put)))
 
     def reschedule(self, schedule: Schedule) -> None:
         """Give it another one in its place."""
@@ -333,3 +353,55 @@ class ForgedReports(ScheduleTest):
         before = self.counter("path_reports_heard")[2]
         self.drops(4, in_by(4, forged), "DROP_REPORT_HEARD")
         self.assertEqual(self.counter("path_reports_heard")[2], before + 1)
+
+
+class Replicates(ScheduleTest):
+    """Each packet goes by two paths at once, with a number of each path and one order."""
+
+    session = replace(FIRST, number=160, mode=SCHEDULE | SessionMode.NUMBER)
+
+    def runTest(self) -> None:
+        paths = [PathOf(HALF_AN_HOUR, 0), PathOf(0, 0), PathOf(1, 0)]
+        self.schedule(Schedule(paths, feedback=CLOSE, copies=2))
+        orders = []
+        for _ in range(3):
+            self.enter(1, from_host(OUTWARD))
+            frames = self.collector.collect(self).frames
+            first, second = (replica(frames[port][0]) for port in (4, 5))
+            self.assertEqual([len(frames[port]) for port in (4, 5)], [1, 1])
+            self.assertEqual((first.slot, second.slot), (1, 2))
+            self.assertEqual((first.order, first.copies, first.wait), (second.order, 2, 0))
+            self.assertEqual(first.payload, second.payload)
+            orders.append(first.order)
+        self.assertEqual([(order - orders[0]) % 2**32 for order in orders], [0, 1, 2])
+
+
+class Eliminates(ScheduleTest):
+    """The host gets the first copy; the second one is dropped, and so is who repeats one."""
+
+    session = replace(FIRST, number=161, mode=SCHEDULE | SessionMode.NUMBER)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
+        packet = ipv6(17, DATAGRAM, REMOTE, LOCAL)
+        for order in (7, 8):
+            before = self.counter("ingress_drops")[Drop.ELIMINATED]
+            for path in (1, 2, 1):
+                self.enter(out_of(path), self.peer_sends(path, order_option(path, order, order, 0, copies=2), packet))
+            # On a slow target a report goes to the peer by itself.
+            self.assertEqual(self.collector.collect(self).frames[1], [bytes(to_host(hop_less(packet)))])
+            self.assertEqual(self.counter("ingress_drops")[Drop.ELIMINATED], before + 2)
+
+
+class ForgedCopies(ScheduleTest):
+    """Who has the order alone, and not the session's locators, takes nothing from the true copy."""
+
+    session = replace(FIRST, number=162, mode=SCHEDULE | SessionMode.NUMBER)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(0, 0)], feedback=CLOSE))
+        packet = ipv6(17, DATAGRAM, REMOTE, LOCAL)
+        put = order_option(1, 9, 9, 0, copies=2)
+        forged = with_option(with_header(between(packet, REMOTE, LOCAL_1), OUR_TAG), put)
+        self.drops(4, in_by(4, forged), "DROP_LOCATORS_UNPROVEN")
+        self.passes(4, self.peer_sends(1, put, packet), 1, to_host(hop_less(packet)))

@@ -43,6 +43,11 @@ def test_rates_and_times_have_the_units_of_labs() -> None:
         read(NAMED + PATHS.replace("2_000_000", '"2 megabits"'))
 
 
+def test_packets_may_go_in_several_copies() -> None:
+    [found] = read(NAMED + 'policy = "redundant"\nsource = "feedback"\n' + PATHS)
+    assert (found.policy, found.copies) == (SchedulingPolicy.REDUNDANT, 2)
+
+
 def test_a_path_may_have_a_queue_that_is_known() -> None:
     [found] = read(NAMED + PATH_P + "queue = 75_000\n" + PATH_Q)
     assert [path.queue for path in found.paths] == [75_000, 0]
@@ -77,6 +82,15 @@ def test_a_path_has_the_trace_that_it_is_measured_by() -> None:
         (NAMED + "probe_interval = 0\n" + PATHS, "probe_interval: is 0"),
         (NAMED + "hold = -1\n" + PATHS, "hold: is -1"),
         (NAMED + 'source = "ioam"\n' + PATHS, 'source: is "ioam", and no path has a trace'),
+        (
+            NAMED + 'policy = "redundant"\n' + PATHS,
+            "policy: is 'redundant', and packets have no numbers: source is 'fixed'; write source = \"feedback\"",
+        ),
+        (
+            NAMED + 'policy = "redundant"\nsource = "feedback"\ncopies = 3\n' + PATHS,
+            "copies: is 3, and there are 2 paths",
+        ),
+        (NAMED + "copies = 1\n" + PATHS, "copies: is 1"),
         (NAMED + PATH_P + 'trace = "1:a"\n' + PATH_Q, "trace: is read by nobody"),
         (
             NAMED + 'source = "ioam"\n' + PATH_P + 'trace = "a-b"\n' + PATH_Q,

@@ -61,10 +61,12 @@ class Site:
         self.outputs.connected = True
         self.schedules = Schedules(self.config.schedules, dict(self.memory), self.outputs)
 
-    def follow(self, number: int, *usable: Pair, local: IPv6Address = HOST, first: int = 0) -> bool:
+    def follow(
+        self, number: int, *usable: Pair, local: IPv6Address = HOST, first: int = 0, takes_copies: bool = False
+    ) -> bool:
         """Let a session have paths that it can use, and keep what comes of it."""
         paths = dict(enumerate(usable, first))
-        followed = self.schedules.follow(Scheduled(number, local, PEER, paths))
+        followed = self.schedules.follow(Scheduled(number, local, PEER, paths, takes_copies))
         self.settle()
         return followed
 
@@ -88,6 +90,7 @@ class Site:
             return {}
         number = int(of_session["schedule"])
         entry = {**self._held("schedules", schedule=number), "schedule": number}
+        entry["copies"] = of_session.get("copies", 1)
         for slot, table in enumerate(SLOTS):
             subflow = self._held(table, schedule=number)
             if int(of_session["slots"]) >> slot & 1:
@@ -242,6 +245,31 @@ def test_the_best_path_is_the_one_with_most_bandwidth() -> None:
     assert site.entry(5)["slot"] == 1
     [group] = site.schedules
     assert group.paths_of(5) == [1]
+
+
+def test_redundant_is_fastest_first_in_copies_for_sessions_whose_peers_take_them() -> None:
+    site = Site(RULE.replace("framing", 'source = "feedback"\ncopies = 3\nframing'))
+    site.follow(5, PP, QQ, QP, takes_copies=True)
+    site.follow(6, PP, QQ, QP)
+    before = [site.entry(5), site.entry(6)]
+    assert [entry["copies"] for entry in before] == [1, 1]
+    site.schedules.set_policy("s", SchedulingPolicy.REDUNDANT, 2.0)
+    site.settle()
+    assert [(site.entry(number)["action"], site.entry(number)["copies"]) for number in (5, 6)] == [
+        ("fastest_first", 3),
+        ("fastest_first", 1),
+    ]
+    [group] = site.schedules
+    assert group.paths_of(5) == [0, 1, 2]
+    site.follow(6, PP, QQ, QP, takes_copies=True)
+    site.follow(5, PP, QQ, QP)
+    assert [site.entry(5)["copies"], site.entry(6)["copies"]] == [1, 3], "the peer has taken it back"
+    site.start()
+    site.follow(6, PP, QQ, QP, takes_copies=True)
+    assert site.entry(6)["copies"] == 3, "as before the controller was started again"
+    site.schedules.set_policy("s", SchedulingPolicy.FASTEST_FIRST, 3.0)
+    site.settle()
+    assert site.entry(6)["copies"] == 1
 
 
 @pytest.mark.parametrize("sessions", [1, 1000])

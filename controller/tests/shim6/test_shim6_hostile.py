@@ -236,7 +236,7 @@ locator_options = [
     st.builds(CgaSignature, octets_of_options),
     st.builds(KeepaliveTimeout, st.integers(0, 0xFFFF)),
     st.builds(ExactKeepaliveTimeout, words),
-    st.builds(PathReports, st.integers(0, 255)),
+    st.builds(PathReports, st.integers(0, 255), st.booleans(), st.booleans()),
 ]
 
 

@@ -10,7 +10,7 @@ from shim6.network import A1, host
 from wayname.config.schedules import Schedule, Source
 from wayname.shim6.context import KnownPeer
 from wayname.shim6.locators import learn
-from wayname.shim6.path_reports import VERSION, numbers_packets, orders_packets, tell_path_reports
+from wayname.shim6.path_reports import VERSION, numbers_packets, orders_packets, takes_copies, tell_path_reports
 from wayname.wire.shim6.options import PathReports
 
 FEEDBACK = Schedule.model_construct(name="sites", source=Source.FEEDBACK)
@@ -25,7 +25,7 @@ def test_who_has_no_schedule_that_goes_by_feedback_says_nothing_of_it(source: So
 
 def test_who_has_one_says_which_version_it_counts() -> None:
     told = tell_path_reports(host(A1), [FEEDBACK], buffers=False)
-    assert told.options == (*host(A1).options, PathReports(VERSION))
+    assert told.options == (*host(A1).options, PathReports(VERSION, eliminates=True))
 
 
 def test_packets_are_numbered_where_both_say_so_in_the_same_version() -> None:
@@ -54,3 +54,13 @@ def test_packets_have_an_order_where_both_switches_buffer(
     told = learn(A1, (PathReports(VERSION, puts_in_order=peer),), KnownPeer(frozenset({A1})))
     assert numbers_packets(ours, told)
     assert orders_packets(ours, told) == ordered
+
+
+@pytest.mark.parametrize(
+    ("version", "eliminates", "takes"), [(VERSION, True, True), (VERSION, False, False), (VERSION + 1, True, False)]
+)
+def test_packets_go_in_several_copies_to_who_drops_all_but_one(version: int, eliminates: bool, takes: bool) -> None:
+    ours = tell_path_reports(host(A1), [FEEDBACK], buffers=False)
+    told = learn(A1, (PathReports(version, eliminates=eliminates),), KnownPeer(frozenset({A1})))
+    assert takes_copies(ours, told) == takes
+    assert not takes_copies(host(A1), told), "without a schedule that goes by feedback packets have no numbers"

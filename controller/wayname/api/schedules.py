@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE, READ
-from wayname.config.schedules import SchedulingPolicy
+from wayname.config.schedules import SchedulingPolicy, Source
 from wayname.edge.boundary import ImportPathEstimates, SetPolicy
 from wayname.ioam.path_metrics import NodeMetrics, PathId, PathMetrics, Summary
 from wayname.session.scheduling.group import Group, PathReport, ScheduleRule
@@ -17,6 +17,11 @@ from wayname.session.scheduling.path_estimates import EstimateOrigin, PathEstima
 from wayname.snapshot.running import Running
 
 NO_SCHEDULE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such schedule"}}
+
+NOT_SET: dict[int | str, dict[str, Any]] = {
+    **NO_SCHEDULE,
+    409: {"model": Problem, "description": "the schedule cannot have this policy"},
+}
 
 NOT_READ: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "these are no figures of paths"}}
 
@@ -57,6 +62,7 @@ class GroupAnswer(BaseModel):
     number: int = Field(description="of their registers on the switch")
     generation: int = Field(description="goes up when the registers begin anew")
     sessions: list[int] = Field(description="numbers of its sessions")
+    replicated: list[int] = Field(description="those of them whose packets go in several copies (policy redundant)")
     paths: list[PathOfGroup] = Field(description="that any of them takes")
 
 
@@ -71,6 +77,7 @@ class ScheduleAnswer(BaseModel):
     tolerance: float = Field(description="seconds that a marked packet may be late before its path is closed")
     probe_interval: float = Field(description="seconds between two probes of a closed path")
     framing: int = Field(description="octets that links add to each packet")
+    copies: int = Field(description="in how many each packet goes with policy redundant")
     paths: list[ConfiguredPath] = Field(description="paths that it has in the configuration")
     groups: list[GroupAnswer] = Field(description="sessions that use it, by the paths that they share")
 
@@ -143,12 +150,15 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         await done.wait()
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
-    @app.post("/v1/schedules/{name}/policy", openapi_extra=OPERATE, responses=NO_SCHEDULE)
+    @app.post("/v1/schedules/{name}/policy", openapi_extra=OPERATE, responses=NOT_SET)
     async def set_policy(
         name: Annotated[str, Path(description="name of the schedule in the configuration")], wish: PolicyRequest
     ) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""
         rule = _find(running, name)
+        if wish.policy is SchedulingPolicy.REDUNDANT and rule.config.source is not Source.FEEDBACK:
+            mend = "feedback, here and at the peer, numbers packets"
+            raise ApiError(409, "Not set", f"the source of {name!r} is {rule.config.source.value}; {mend}")
         done = await running.command(SetPolicy(name, wish.policy))
         await done.wait()
         return _answer(running, rule)
@@ -178,6 +188,7 @@ def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
         tolerance=config.tolerance,
         probe_interval=config.probe_interval,
         framing=config.framing,
+        copies=config.copies,
         paths=[_configured(rule, index, running.edge.figures, running.now) for index in range(len(config.paths))],
         groups=[] if group is None else [_group(group, running.now)],
     )
@@ -205,6 +216,7 @@ def _group(group: Group, now: float) -> GroupAnswer:
         number=group.registers.schedule,
         generation=group.registers.generation,
         sessions=sorted(group.sessions),
+        replicated=sorted(session for session in group.sessions if group.copies_of(session) > 1),
         paths=[_path(group.rule.config.paths[way].name, group.known[way], now) for way in group.ways],
     )
 

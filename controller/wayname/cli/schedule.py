@@ -82,11 +82,12 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
         show.show_json(schedule)
         return
     changed = "" if schedule["policy"] == schedule["configured"] else f" (configured: {schedule['configured']})"
+    copies = f", {schedule['copies']} copies of each packet" if schedule["policy"] == "redundant" else ""
     closing = f"after {schedule['tolerance']:g} s, probed every {schedule['probe_interval']:g} s"
     show.show_facts(
         (
             ("schedule", schedule["name"]),
-            ("policy", schedule["policy"] + changed),
+            ("policy", schedule["policy"] + copies + changed),
             ("figures", schedule["source"]),
             ("late paths", f"closed {closing}" if schedule["close"] else "stay open"),
         )
@@ -104,8 +105,10 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
     ]
     show.show_table(("by", "to", "delay", "bandwidth", "figures"), rows, "no paths")
     for group in schedule["groups"]:
-        numbers = ", ".join(map(str, group["sessions"][:10])) + (", ..." if len(group["sessions"]) > 10 else "")
-        print(f"\nsessions {numbers} (registers {group['number']})")
+        print(f"\nsessions {_numbers(group['sessions'])} (registers {group['number']})")
+        alone = [session for session in group["sessions"] if session not in group["replicated"]]
+        if alone and schedule["policy"] == "redundant":
+            print(f"in one copy: {_numbers(alone)}; their peers have not said that they drop the second")
         told = [_row(path) for path in group["paths"]]
         show.show_table(
             (*TOLD_OF_PATH, "reported", "lost", "marked"),
@@ -129,6 +132,10 @@ def _row(path: PathOfGroup) -> tuple[object, ...]:
         _share(path["lost"], path["packets"]),
         _share(path["marked"], path["packets"]),
     )
+
+
+def _numbers(sessions: list[int]) -> str:
+    return ", ".join(map(str, sessions[:10])) + (", ..." if len(sessions) > 10 else "")
 
 
 def _share(some: int, of_all: int) -> str:

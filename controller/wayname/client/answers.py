@@ -16,7 +16,7 @@ Filtering = Literal["endpoint-independent", "address-dependent"]
 Form = Literal["hba", "cga"]
 """How locators are proved: by belonging to a set, and what came later by a signature; or all by a signature."""
 
-SchedulingPolicy = Literal["fastest-first", "weighted-round-robin", "per-flow", "best-path"]
+SchedulingPolicy = Literal["fastest-first", "weighted-round-robin", "per-flow", "best-path", "redundant"]
 """How packets are shared out to paths."""
 
 VrrpRole = Literal["active", "backup"]
@@ -315,6 +315,8 @@ class GroupAnswer(TypedDict):
     """goes up when the registers begin anew"""
     sessions: list[int]
     """numbers of its sessions"""
+    replicated: list[int]
+    """those of them whose packets go in several copies (policy redundant)"""
     paths: list[PathOfGroup]
     """that any of them takes"""
 
@@ -1014,6 +1016,8 @@ class ScheduleAnswer(TypedDict):
     """seconds between two probes of a closed path"""
     framing: int
     """octets that links add to each packet"""
+    copies: int
+    """in how many each packet goes with policy redundant"""
     paths: list[ConfiguredPath]
     """paths that it has in the configuration"""
     groups: list[GroupAnswer]

@@ -37,6 +37,7 @@ class SchedulingPolicy(StrEnum):
     WEIGHTED_ROUND_ROBIN = "weighted-round-robin"
     PER_FLOW = "per-flow"
     BEST_PATH = "best-path"
+    REDUNDANT = "redundant"
 
 
 class Source(StrEnum):
@@ -156,6 +157,8 @@ class Schedule(Table):
     probe_interval: Annotated[float, in_units(SECONDS, "seconds"), between(0.001, MOST_SECONDS)] = 0.2
     # Whether what a dead path holds goes by the others, where both edges can; packets then come in order.
     reinjection: bool = True
+    # In how many copies each packet goes, by a path each, with policy redundant.
+    copies: Annotated[int, between(LEAST_PATHS, MOST_PATHS)] = 2
     # How long a sender does not hear that a packet is missing; 0: it does at once.
     hold: Seconds = 0.0
 
@@ -184,6 +187,11 @@ class Schedule(Table):
         if not LEAST_PATHS <= len(self.paths) <= MOST_PATHS:
             mend = f"write {LEAST_PATHS} to {MOST_PATHS} [[schedule.path]]"
             yield Mistake(("path",), f"there are {len(self.paths)}", mend)
+        if self.policy is SchedulingPolicy.REDUNDANT and self.source is not Source.FEEDBACK:
+            wrong = f"is 'redundant', and packets have no numbers: source is {self.source.value!r}"
+            yield Mistake(("policy",), wrong, 'write source = "feedback", here and at the peer')
+        if self.policy is SchedulingPolicy.REDUNDANT and self.copies > len(self.paths):
+            yield Mistake(("copies",), f"is {self.copies}, and there are {len(self.paths)} paths", "write less")
         if self.source is Source.IOAM and all(path.trace is None for path in self.paths):
             yield Mistake(("source",), 'is "ioam", and no path has a trace', "name the traces of paths by trace")
 

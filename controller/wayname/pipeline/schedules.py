@@ -78,11 +78,13 @@ def subflow(schedule: int, slot: int, path: Subflow) -> fy.P4TableEntry:
     )
 
 
-def session_schedule(session: int, schedule: int, paths: Mapping[int, int]) -> fy.P4TableEntry:
-    """The schedule of a session, and its path in each slot that it may take."""
+def session_schedule(session: int, schedule: int, paths: Mapping[int, int], copies: int = 1) -> fy.P4TableEntry:
+    """The schedule of a session, its path in each slot that it may take, and in how many copies each packet goes."""
     packed = sum(path << PATH_BITS * slot for slot, path in paths.items())
     slots = sum(1 << slot for slot in paths)
     parameters = {"schedule": schedule, "paths": packed, "slots": slots}
+    if copies > 1:
+        return table_entry("session_schedules", {"session": session}, "replicate", **parameters, copies=copies)
     return table_entry("session_schedules", {"session": session}, "use_schedule", **parameters)
 
 

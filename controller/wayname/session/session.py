@@ -74,6 +74,8 @@ class Session:
     numbered: bool = False
     # Whether those also have an order, in which the receiving switch puts them.
     in_order: bool = False
+    # Whether they may go in several copies: the peer's switch drops all but the first.
+    takes_copies: bool = False
     # The pairs that a command wants flows of a policy to take, by its name.
     preferences: dict[str, Pair] = field(default_factory=dict)
     # Why it is on this path.

@@ -75,7 +75,8 @@ class SessionTables:
 
         Its backups from path to path, the paths that it may use all at once, and those of policies' flows.
         """
-        is_scheduled = self._schedules.follow(Scheduled(session.number, *session.name[:2], usable))
+        known = Scheduled(session.number, *session.name[:2], usable, session.takes_copies)
+        is_scheduled = self._schedules.follow(known)
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
         own = (preferred_path(session.number, self._policies[name], path) for name, path in preferred.items())
         # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.

@@ -84,6 +84,8 @@ class Group:
     registers: Registers
     sessions: dict[int, dict[int, int]] = field(default_factory=dict)
     known: list[PathReport] = field(default_factory=list)
+    # The sessions whose packets may go in several copies.
+    _take_copies: set[int] = field(default_factory=set)
     # How many sessions take each way.
     _takers: Counter[int] = field(default_factory=Counter)
 
@@ -106,14 +108,17 @@ class Group:
         figures = self.rule.figures
         return max(self.ways, key=lambda way: (figures[way][1], -figures[way][0]))
 
-    def take(self, session: int, paths: Mapping[int, int]) -> None:
+    def take(self, session: int, paths: Mapping[int, int], takes_copies: bool = False) -> None:
         """Have a session go by these ways, and no others any more."""
         self.leave(session)
+        if takes_copies:
+            self._take_copies.add(session)
         self.sessions[session] = dict(paths)
         self._takers.update(paths.keys())
 
     def leave(self, session: int) -> None:
         """Have a session no more."""
+        self._take_copies.discard(session)
         for way in self.sessions.pop(session, {}):
             self._takers[way] -= 1
             if not self._takers[way]:
@@ -126,13 +131,20 @@ class Group:
             return [path for way, path in paths.items() if way == self.best]
         return list(paths.values())
 
+    def copies_of(self, session: int) -> int:
+        """Return in how many copies each packet of a session goes."""
+        redundant = self.rule.policy is SchedulingPolicy.REDUNDANT and session in self._take_copies
+        return self.rule.config.copies if redundant else 1
+
     def begin_anew(self) -> None:
         """Know nothing of paths."""
         self.known = [PathReport() for _ in self.rule.config.paths]
 
     def session_entry(self, session: int) -> fy.P4TableEntry:
         """Return the entry of one of its sessions."""
-        return entries.session_schedule(session, self.registers.schedule, self.sessions[session])
+        return entries.session_schedule(
+            session, self.registers.schedule, self.sessions[session], self.copies_of(session)
+        )
 
     def entries(self) -> list[fy.P4TableEntry]:
         """Return what all of its sessions share: an entry for each slot, and the policy."""
@@ -147,7 +159,8 @@ class Group:
     def _policy_entry(self) -> fy.P4TableEntry:
         count, framing = len(self.rule.config.paths), self.rule.config.framing
         match self.rule.policy:
-            case SchedulingPolicy.FASTEST_FIRST:
+            # In how many copies is said for each session (`session_schedules`).
+            case SchedulingPolicy.FASTEST_FIRST | SchedulingPolicy.REDUNDANT:
                 return entries.fastest_first(self.registers, count, framing, self.rule.feedback)
             case SchedulingPolicy.WEIGHTED_ROUND_ROBIN:
                 return entries.weighted_round_robin(self.registers, count, framing)

@@ -12,12 +12,16 @@ from wayname.session.keys import Pair
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A session by its number and its identities, and those of its paths that packets may take now, best first."""
+    """A session by its number and its identities, and those of its paths that packets may take now, best first.
+
+    Packets may go in several copies if its peer's switch drops all but one.
+    """
 
     number: int
     local: IPv6Address
     peer: IPv6Address
     usable: Mapping[int, Pair]
+    takes_copies: bool = False
 
 
 def ways_of(rule: Schedule, session: Scheduled) -> dict[int, int]:

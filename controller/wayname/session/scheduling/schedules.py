@@ -68,7 +68,7 @@ class Schedules:
         if group is None:
             return False
         taken = group.ways
-        group.take(session.number, ways)
+        group.take(session.number, ways, session.takes_copies)
         self._group_of[session.number] = group
         if group.ways != taken:
             self.changed = True
@@ -125,13 +125,16 @@ class Schedules:
         rule = self.rules.get(name)
         if rule is None or rule.policy is policy:
             return
-        rule.policy = policy
+        before, rule.policy = rule.policy, policy
         self._outputs.remember(f"{POLICY} {name}", None if policy is rule.config.policy else policy.value)
         group = self._groups.get(name)
         if group is not None:
             group.registers = self._numbers.begin_anew(name, policy)
             group.begin_anew()
             self._write(group)
+            if SchedulingPolicy.REDUNDANT in {before, policy}:
+                for number in group.sessions:
+                    self._outputs.desired.put(group.session_entry(number))
         self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
 
     def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> None:
