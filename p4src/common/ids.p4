@@ -276,7 +276,7 @@
 #define TRACE_TURNS_REGISTER_ID         0x16000B01
 #define EXPORT_SEQUENCES_REGISTER_ID    0x16000B02
 
-// Sessions: next free table 0x02000C08, action 0x01000C10, direct counter 0x13000C08.
+// Sessions: next free table 0x02000C08, action 0x01000C11, direct counter 0x13000C08.
 #define CONTEXT_TAGS_TABLE_ID           0x02000C01
 #define IDENTITIES_TABLE_ID             0x02000C02
 #define FORKS_TABLE_ID                  0x02000C03
@@ -300,6 +300,7 @@
 #define NO_PATH_POLICY_ACTION_ID        0x01000C0D
 #define PREFER_PATH_ACTION_ID           0x01000C0E
 #define NO_PREFERRED_PATH_ACTION_ID     0x01000C0F
+#define REPLICATE_FLOW_ACTION_ID        0x01000C10
 
 #define CONTEXT_TAGS_COUNTER_ID         0x13000C01
 #define IDENTITIES_COUNTER_ID           0x13000C02

@@ -128,6 +128,9 @@ control ScheduleOfSession(inout metadata_t meta) {
     apply {
         if (session_schedules.apply().hit) {
             schedules.apply();
+            if (meta.session.copies != 0) {
+                meta.schedule.copies = meta.session.copies;
+            }
         }
     }
 }

@@ -77,6 +77,7 @@ struct session_t {
     bool policed;                   // its flow may have a path of its own, in either direction
     bool preferred;                 // and has one to the peer
     path_t preferred_path;
+    bit<4> copies;                  // in which the packets of its flow go, by a path each; 0: as its schedule says
     bit<4> ecmp_paths;              // flows go over so many paths; 0: all by one
     bit<32> send_timeout;           // microseconds; 0: nobody waits for an answer
     bit<32> keepalive;              // microseconds; 0: no keepalives

@@ -2,7 +2,8 @@
 // no fork. A flow is known by what its host writes: addresses, ports, DSCP.
 //
 //   path_policies      what the flow is, seen from the host here, so that both ends know it by one policy
-//   preferred_paths    the session's path for it, as long as that is proven to work
+//   preferred_paths    the session's path for it, as long as that is proven to work; or in how many copies its packets go, by a path
+//                      each (scheduling/replication.p4)
 //
 // Fragments have no ports here.
 
@@ -64,6 +65,13 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
         session.preferred_path = path;
     }
 
+    @id(REPLICATE_FLOW_ACTION_ID)
+    @name("replicate_flow")
+    @brief("As replicate of session_schedules, for this flow of a session that has a schedule.")
+    action replicate_flow(@id(1) bit<4> copies) {
+        session.copies = copies;
+    }
+
     @id(NO_PREFERRED_PATH_ACTION_ID)
     @name("no_preferred_path")
     action no_preferred_path() {
@@ -71,7 +79,7 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
 
     @id(PREFERRED_PATHS_TABLE_ID)
     @name("preferred_paths")
-    @brief("The path that flows of a policy take in a session.")
+    @brief("The path that flows of a policy take in a session, or the copies in which their packets go.")
     table preferred_paths {
         key = {
             session.number : exact @id(1) @name("session") @refers_to(paths, session);
@@ -79,6 +87,7 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
         }
         actions = {
             prefer_path;
+            replicate_flow;
             @defaultonly no_preferred_path;
         }
         const default_action = no_preferred_path;

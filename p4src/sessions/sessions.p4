@@ -269,8 +269,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         // Its session ended, or is scheduled in another way by now.
-        bool copy = meta.replication.copy || meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND;
-        if (!meta.decided && copy && !meta.path_option.put_ordered) {
+        bool is_copy = meta.replication.copy || meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND;
+        if (!meta.decided && is_copy && !meta.path_option.put_ordered) {
             DROP(DROP_COPY_NEEDLESS);
         }
         if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {

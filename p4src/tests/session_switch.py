@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import finsy as fy
 from carriers import hop_less, ipv6
 from esp_site import EspSession
 from finsy.proto import p4r
@@ -17,6 +18,7 @@ from small_site import CPU, OUT, Entry
 
 WATCH, SILENT, LEFT_PATH, UNANSWERED, FOLLOWED, HEARD = range(1, 7)
 PORT_OF = {0: 4, 1: 4, 2: 5}
+SCHEMA = fy.P4Schema(MAIN.parent.parent / "wayname.p4info.txtpb")
 OUTWARD = ipv6(17, DATAGRAM, LOCAL, REMOTE)
 INWARD = ipv6(17, DATAGRAM, REMOTE, LOCAL)
 Outputs = list[tuple[int, bytes]]
@@ -46,6 +48,12 @@ class SessionSwitch(SiteSwitch):
             update.entity.digest_entry.digest_id = self.digests[digest]
             update.entity.digest_entry.config.max_list_size = 1
             self.write(update)
+
+    def police(self, number: int = 1, priority: int = 10, **match: Any) -> None:
+        """Let flows be of a policy."""
+        action = fy.Action("apply_path_policy", number=number)
+        entry = fy.P4TableEntry("path_policies", match=fy.Match(**match), action=action, priority=priority)
+        self.write(p4r.Update(type=p4r.Update.INSERT, entity=entry.encode(SCHEMA)))
 
     def use(self, session: Session | EspSession) -> None:
         entry = session.identities()

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import finsy as fy
 import pytest
 from carriers import ipv6
-from finsy.proto import p4r
 from session_cases import DATAGRAM
 from session_site import FOLLOW, HOLD, LOCAL, REMOTE, REPORT, SEND_TIMEOUT, SESSION, Session
 from session_switch import FOLLOWED, HEARD, INWARD, LEFT_PATH, OUTWARD, WATCH, SessionEvent, SessionSwitch
-from site_switch import MAIN
 
 from small_site import CPU, Entry
 from wayname.p4_constants import SessionMode
@@ -20,7 +17,6 @@ from wayname.p4_constants import SessionMode
 PREFER = SessionMode.PREFER
 EXPEDITED = 46  # RFC 3246
 BACKUP = Session().backup(0, 1)
-SCHEMA = fy.P4Schema(MAIN.parent.parent / "wayname.p4info.txtpb")
 Make = Callable[..., "PolicedSwitch"]
 
 
@@ -41,12 +37,6 @@ class PolicedSwitch(SessionSwitch):
     def __init__(self, session: Session, *more: Entry, backend: str) -> None:
         preferred = Entry("preferred_paths", {"session": session.number, "policy": 1}, "prefer_path", {"path": 2})
         super().__init__(session, preferred, *more, backend=backend)
-
-    def police(self, number: int = 1, priority: int = 10, **match: Any) -> None:
-        """Let flows be of a policy."""
-        action = fy.Action("apply_path_policy", number=number)
-        entry = fy.P4TableEntry("path_policies", match=fy.Match(**match), action=action, priority=priority)
-        self.write(p4r.Update(type=p4r.Update.INSERT, entity=entry.encode(SCHEMA)))
 
 
 @pytest.fixture(params=["jit", "interpreter"])

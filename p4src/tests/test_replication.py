@@ -11,7 +11,7 @@ from numbered_switch import Numbered, NumberedSession, NumberedSwitch, Peer, rea
 from ordered_switch import BUFFERED, OrderedSession, order_option
 from replicated_packets import Replica, bears_order, replicas
 from schedule_site import ACK, CLOSE, SCHEDULE, TCP, PathOf, Schedule, datagram, segment
-from session_site import HOLD, LOCAL, OUR_TAG, REMOTE, SEND_TIMEOUT, between, from_host, in_by, with_header
+from session_site import HOLD, LOCAL, OUR_TAG, REMOTE, SEND_TIMEOUT, SESSION, between, from_host, in_by, with_header
 from site_switch import MAIN
 
 from small_site import CPU
@@ -22,6 +22,7 @@ OCTET = 1 << 24  # a microsecond an octet
 PATHS = [PathOf(delay * MILLISECOND, OCTET) for delay in (10, 15, 40)]
 TWICE = Schedule(PATHS, feedback=CLOSE, tolerance=5 * MILLISECOND, probe_interval=10 * SECOND, copies=2)
 UDP, ESP = 17, 50
+EXPEDITED = 46  # DSCP of RFC 3246
 DATAGRAM = ipv6(UDP, bytes(8), REMOTE, LOCAL)
 SEGMENT = ipv6(TCP, segment(0, 0, 900, ACK, (1000, 80)), LOCAL, REMOTE)
 PURE_ACK = ipv6(TCP, segment(0, 5, 0, ACK, (1000, 80)), LOCAL, REMOTE)
@@ -134,6 +135,19 @@ def test_a_capture_of_the_host_takes_no_copy_away(make: Make) -> None:
     outputs = switch.at(0, 1, bytes(from_host(datagram(1000))))
     assert len(replicas(frame for port, frame in outputs if port != CPU)) == 3
     assert [port for port, _ in outputs].count(CPU) == 1
+
+
+def test_one_flow_of_a_session_may_go_in_copies(make: Make) -> None:
+    """Both edges know it by a policy; the others of its session go once."""
+    switch = make(replace(TWICE, copies=1))
+    switch.use(NumberedSession(mode=SCHEDULE | SessionMode.NUMBER | SessionMode.PREFER))
+    switch.police(dscp=EXPEDITED)
+    switch.add("preferred_paths", "replicate_flow", {"session": SESSION, "policy": 1}, {"copies": 3})
+    other = ipv6(UDP, bytes(60), LOCAL, REMOTE)
+    named = (int.from_bytes(other[:4]) | EXPEDITED << 22).to_bytes(4) + other[4:]
+    assert [copy.slot for copy in sent(switch, 0, named)] == [0, 1, 2]
+    assert sent(switch, SECOND, other) == []
+    assert len(switch.frames(SECOND, other)) == 1
 
 
 # Received.

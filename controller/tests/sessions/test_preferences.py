@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sessions.pair import Pair, Side
+from sessions.pair import UPLINKS, Pair, Side, configuration
 
 from wayname.composition.configuration import parse_config
 from wayname.config.tables import ConfigError
@@ -155,6 +155,45 @@ def active(pair: Pair, seconds: int) -> None:
         pair.drive(1)
 
 
+SCHEDULE = '\n[[schedule]]\nname = "s"\nsource = "feedback"\n'
+PATH = '[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n'
+IN_COPIES = """
+[[path_policy]]
+name = "voice"
+dscp = 46
+copies = 2
+"""
+
+
+def scheduled(side: Side) -> None:
+    """Give a side a schedule over its providers, and a policy whose flows go in two copies."""
+    paths = "".join(PATH.format(name=name) for name in UPLINKS)
+    side.config = parse_config(configuration(side.site)[0] + SCHEDULE + paths + IN_COPIES)
+
+
+def test_flows_go_in_several_copies_where_the_peer_drops_all_but_one() -> None:
+    pair = Pair()
+    scheduled(pair.a)
+    pair.restart(pair.a)
+    pair.talk()
+    pair.drive(5)
+    assert pair.a.entries("preferred_paths") == [], "the peer has no schedule, and counts nothing"
+    pair = Pair()
+    for side in (pair.a, pair.b):
+        scheduled(side)
+        pair.restart(side)
+    pair.talk()
+    pair.drive(5)
+    [entry] = pair.a.entries("preferred_paths")
+    assert (entry["policy"], entry["copies"]) == (VOICE, 2)
+    assert pair.a.sessions is not None
+    answer = pair.a.sessions.answer(1)
+    assert answer is not None
+    assert (answer.replicated, answer.preferred) == ({"voice": 2}, {})
+    prefer(pair, "voice", 0)
+    assert preferred(pair.a) == {VOICE: 0}, "a command names one path"
+
+
 @pytest.mark.parametrize(
     ("lines", "wrong"),
     [
@@ -162,6 +201,9 @@ def active(pair: Pair, seconds: int) -> None:
         ('name = "voice"\ndscp = 64', "dscp"),
         ('name = "voice"\nlocal_ports = "80"', "protocol"),
         ("dscp = 1", "name"),
+        ('name = "voice"\ncopies = 1', "copies: is 1"),
+        ('name = "voice"\ncopies = 2\nprovider = "p"', "go by several paths, and provider names one"),
+        ('name = "voice"\ncopies = 2', 'and there is none; write a \\[\\[schedule\\]\\] with source = "feedback"'),
         ('name = "voice"\n[[path_policy]]\nname = "voice"', "twice"),
     ],
 )

@@ -129,7 +129,7 @@ def show_session(session: SessionAnswer) -> None:
             *([("fork of", f"session {session['fork_of']}, ports {ports[0]} and {ports[1]}")] if ports else []),
             *([("forks", " ".join(map(str, session["forks"])))] if session["forks"] else []),
             ("path", f"{session['path']} ({session['reason']})"),
-            *([("flows", _preferred(session))] if session["preferred"] else []),
+            *([("flows", flows)] if (flows := _flows(session)) else []),
             *([("schedule", _scheduled(session))] if session["schedule"] else []),
             ("state", session["state"]),
             ("send timeout", f"{session['send_timeout']:.3g} s"),
@@ -154,8 +154,9 @@ def show_session(session: SessionAnswer) -> None:
     table.show_table(columns, rows, "no path is left")
 
 
-def _preferred(session: SessionAnswer) -> str:
-    return ", ".join(f"{policy} by path {path}" for policy, path in session["preferred"].items())
+def _flows(session: SessionAnswer) -> str:
+    ways = [f"{policy} by path {path}" for policy, path in session["preferred"].items()]
+    return ", ".join([*ways, *(f"{policy} in {copies} copies" for policy, copies in session["replicated"].items())])
 
 
 def _scheduled(session: SessionAnswer) -> str:

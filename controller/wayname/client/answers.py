@@ -1055,6 +1055,8 @@ class SessionAnswer(TypedDict):
     """of a fork: our host's port and the peer's"""
     preferred: dict[str, int]
     """paths of flows that take their own, by path policy"""
+    replicated: dict[str, int]
+    """in how many copies packets of flows go, each by another path, by path policy"""
     forks: list[int]
     """the sessions that were forked from this one"""
     paths: list[Path]

@@ -30,6 +30,11 @@ def path_policy(number: int, priority: int, policy: PathPolicy) -> fy.P4TableEnt
     return entry
 
 
+def replicated_flow(session: int, policy: int, copies: int) -> fy.P4TableEntry:
+    """In how many copies each packet of a policy's flows goes in a session that has a schedule."""
+    return table_entry("preferred_paths", {"session": session, "policy": policy}, "replicate_flow", copies=copies)
+
+
 def preferred_path(session: int, policy: int, path: int) -> fy.P4TableEntry:
     """The path of a policy's flows in a session."""
     return table_entry("preferred_paths", {"session": session, "policy": policy}, "prefer_path", path=path)

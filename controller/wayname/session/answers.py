@@ -40,5 +40,8 @@ class SessionAnswer(BaseModel):
     fork_of: int | None = Field(description="the session that this one was forked from")
     ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
     preferred: dict[str, int] = Field(default={}, description="paths of flows that take their own, by path policy")
+    replicated: dict[str, int] = Field(
+        default={}, description="in how many copies packets of flows go, each by another path, by path policy"
+    )
     forks: list[int] = Field(description="the sessions that were forked from this one")
     paths: list[Path] = Field(description="paths that it knows")

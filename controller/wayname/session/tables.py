@@ -16,7 +16,7 @@ from wayname.edge.providers import Providers
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions as entries
 from wayname.pipeline.esp import path_beet, spi
-from wayname.pipeline.path_policies import path_policy, preferred_path
+from wayname.pipeline.path_policies import path_policy, preferred_path, replicated_flow
 from wayname.pipeline.punts import association
 from wayname.session.entries_by_session import EntriesBySession
 from wayname.session.keys import Pair
@@ -60,7 +60,9 @@ class SessionTables:
         desired: DesiredState,
     ) -> None:
         self._route_table = route_table
-        self._policies = {policy.name: number for number, policy in enumerate(policies, FIRST_POLICY)}
+        numbered = list(enumerate(policies, FIRST_POLICY))
+        self._policies = {policy.name: number for number, policy in numbered}
+        self._copies = {policy.name: policy.copies for _, policy in numbered if policy.copies is not None}
         self._schedules = schedules
         self._entries_by_session = EntriesBySession(desired)
 
@@ -78,7 +80,9 @@ class SessionTables:
         known = Scheduled(session.number, *session.name[:2], usable, session.takes_copies)
         is_scheduled = self._schedules.follow(known)
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
-        own = (preferred_path(session.number, self._policies[name], path) for name, path in preferred.items())
+        own = [preferred_path(session.number, self._policies[name], path) for name, path in preferred.items()]
+        for name, copies in self.replicated(session, preferred).items():
+            own.append(replicated_flow(session.number, self._policies[name], copies))
         # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.
         mode = SessionMode.SCHEDULE if is_scheduled else SessionMode.FOLLOW
         # Also where nothing is preferred now: the peer's flows by other paths are no reason to follow it.
@@ -86,6 +90,12 @@ class SessionTables:
         mode |= SessionMode.NUMBER if session.numbered else 0
         mode |= SessionMode.ORDER if session.in_order else 0
         self._entries_by_session.replace(session.number, [*self._entries(session, mode), *ways, *own])
+
+    def replicated(self, session: Session, preferred: Mapping[str, int]) -> dict[str, int]:
+        """Return in how many copies packets of flows go, by policy, but for those that prefer a path."""
+        if not session.takes_copies or session.fork is not None or self._schedules.group_of(session.number) is None:
+            return {}
+        return {name: copies for name, copies in self._copies.items() if name not in preferred}
 
     def forget(self, session: Session) -> None:
         """Want nothing of a session any more."""

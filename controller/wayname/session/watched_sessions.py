@@ -186,6 +186,7 @@ class WatchedSessions(SessionManager):
             fork_of=session.fork.of if session.fork else None,
             ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
             preferred=self.preferred(session),
+            replicated=self._tables.replicated(session, self.preferred(session)),
             forks=[],
             paths=[
                 Path(
