@@ -11,7 +11,21 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.multipath import compared, cost, crossed, disturbed, edges, fed, ideal, live, page, shared, silence, sweep
+from bench.multipath import (
+    compared,
+    cost,
+    crossed,
+    disturbed,
+    edges,
+    fed,
+    ideal,
+    live,
+    page,
+    redundant,
+    shared,
+    silence,
+    sweep,
+)
 from bench.multipath.report import Goal, Result, summary
 
 
@@ -25,6 +39,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "9": lambda: crossed.run_all(quick, seed),
         "disturbances": lambda: disturbed.run_all(quick, seed),
         "silence": lambda: silence.run_all(quick, seed),
+        "redundant": lambda: redundant.run_all(quick, seed),
         "fed": lambda: fed.run_all(quick, seed),
         "fairness": lambda: shared.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wayname.config.schedules import Source
+from wayname.config.schedules import SchedulingPolicy, Source
 from wayname_lab.load import LABS, parse_lab
 from wayname_lab.model import Lab
 
@@ -12,7 +12,8 @@ NAME = "many-paths"
 SOURCES = (Source.MARKS, Source.FEEDBACK)
 
 
-def many_paths(source: Source = Source.MARKS) -> Lab:
+def many_paths(source: Source = Source.MARKS, policy: SchedulingPolicy = SchedulingPolicy.FASTEST_FIRST) -> Lab:
     """Return the lab without its flows."""
     text = (LABS / f"{NAME}.toml").read_text()
-    return replace(parse_lab(text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"'), NAME, NAME), flows=())
+    text = text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"\npolicy = "{policy}"')
+    return replace(parse_lab(text, NAME, NAME), flows=())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.multipath import crossed, disturbed, edges, fed, ideal, page, shared, silence, sweep, tables
+from bench.multipath import crossed, disturbed, edges, fed, ideal, page, redundant, shared, silence, sweep, tables
 from bench.multipath.copies import copies
 from bench.multipath.draws import DRAWS, near
 from bench.multipath.experiment import run
@@ -106,6 +106,15 @@ def test_a_cut_is_seen_as_silence_and_leaves_the_other_paths() -> None:
     assert seen.paths == 2
     assert 0 < seen.seconds < silence.WATCHED
     assert seen.octets > 0
+
+
+def test_a_cut_costs_datagrams_that_go_by_one_path_and_none_that_go_by_two() -> None:
+    (cut, *_) = redundant.cuts(1, 7)
+    assert cut == next(redundant.cuts(30, 7)) != next(redundant.cuts(30, 8))
+    cut = replace(cut, link="a-r", way=silence.Way.BOTH)
+    once, twice = (redundant.run(policy, cut) for policy in redundant.POLICIES)
+    assert once.datagrams > 0 == twice.datagrams
+    assert once.seconds > twice.seconds
 
 
 def test_a_point_is_compared_with_each_of_its_paths_alone() -> None:
