@@ -63,6 +63,8 @@ PUBLIC = {
         (f"wayname.fleet.etcd.{name}", "key"): "where something stands in etcd"
         for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "ChangedAt", "Change")
     },
+    ("wayname_lab.fleet.etcd_members._Watcher", "key"): "where something stands in etcd",
+    ("wayname_lab.fleet.etcd_store.Changed", "key"): "where something stands in etcd",
     ("wayname.cli.fleet.Fleet", "keys"): "where things stand in etcd",
     ("wayname.hip.esp.suites.Suite", "encryption_key"): "a length",
     ("wayname.hip.esp.suites.Suite", "salt"): "a length",

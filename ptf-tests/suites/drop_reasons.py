@@ -69,8 +69,8 @@ CASES: dict[str, Case] = {
     "DROP_INTERFACE_UNKNOWN": (1, to_router(udp(to="2001:db8:20::1"))),
 }
 
-# They need more than one packet: suites/punt_meters.py, and test_duplicate_ack_hold.py and test_path_reports.py
-# of p4src/tests.
+# They need more than one packet: suites/punt_meters.py, suites/schedules.py, and test_duplicate_ack_hold.py and
+# test_path_reports.py of p4src/tests.
 ELSEWHERE = {
     "DROP_PUNT_RATE",
     "DROP_PUNT_SOURCE_RATE",
@@ -78,6 +78,7 @@ ELSEWHERE = {
     "DROP_PUNT_TOTAL_RATE",
     "DROP_DUPLICATE_HELD",
     "DROP_REPORT_HEARD",
+    "DROP_ELIMINATED",
 }
 # Of packet buffers, which only the embedded switch has: p4src/tests/test_packet_buffers.py.
 BUFFERS = {"DROP_COPY_NEEDLESS", "DROP_HELD_FOR_ORDER", "DROP_CAME_TWICE"}
