@@ -13,10 +13,11 @@ from bench.attacks import measure, messages
 from bench.cost.__main__ import main as cost
 from bench.encap.measure import FULL as ENCAP
 from bench.failover.__main__ import BULK_RUNS, RUNS
+from bench.fleet import __main__ as fleet
 from bench.ilcc import flooding
 from bench.linux.__main__ import main as linux
 from bench.multipath import cost as multipath_cost
-from bench.multipath import draws, silence
+from bench.multipath import draws, redundant, silence
 from bench.offloads.__main__ import main as offloads
 from bench.page.__main__ import FULL as PAGE
 from bench.page.__main__ import PINGS
@@ -48,7 +49,7 @@ DRAWS: dict[str, Callable[[], Iterable[float]]] = {
     "bench-switch": lambda: [of_bench_switch()],
     "bench-shim6": lambda: [generation.ROUNDS, negotiating.RUNS, negotiating_live.PAIRS, recovering.RUNS],
     "bench-encap": lambda: [ENCAP.memory_rounds, ENCAP.flood_rounds, ENCAP.lossless_rounds],
-    "bench-multipath": lambda: [draws.DRAWS, silence.DRAWS, multipath_cost.DRAWS],
+    "bench-multipath": lambda: [draws.DRAWS, silence.DRAWS, redundant.DRAWS, multipath_cost.DRAWS],
     "bench-ilcc": lambda: [flooding.DRAWS],
     # Each set-up is one; of HIP there are a tenth.
     "bench-cost": lambda: [default(cost, "sessions") / 10],
@@ -61,6 +62,8 @@ DRAWS: dict[str, Callable[[], Iterable[float]]] = {
     "bench-routes": lambda: [default(routes, "draws"), default(over_bgp, "draws"), default(over_bgp, "cuts")],
     # Of packets; the browser looks once.
     "bench-page": lambda: [PAGE.seconds * PINGS],
+    # Of moves; a size of fleet is started once.
+    "bench-fleet": lambda: [fleet.MOVES * fleet.SECONDS],
 }
 
 
@@ -88,7 +91,7 @@ def test_a_measurement_takes_a_seed_and_draws_often(target: str) -> None:
 def test_the_parts_of_bench_multipath_all_take_the_seed() -> None:
     source = (REPOSITORY / "bench" / "multipath" / "__main__.py").read_text()
     parts = re.findall(r'"[\w-]+": lambda: (\w+)\.(\w+)\((.*?)\)', source)
-    assert len(parts) == 13
+    assert len(parts) == 14
     for module, _, arguments in parts:
         assert arguments in ("quick, seed", "over"), module
     assert "ideal.Ideal(quick, seed)" in source
