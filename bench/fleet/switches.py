@@ -11,8 +11,7 @@ import grpc
 import grpc.aio
 from finsy.proto import p4r
 
-from wayname_lab.fleet.loop import Process
-from wayname_lab.fleet.network import Refused, Stream
+from wayname_lab.fleet.network import Refused
 from wayname_lab.fleet.switch import SERVICE, STREAM, KeptSwitch
 
 REQUESTS: dict[str, Any] = {
@@ -41,7 +40,8 @@ class _LiveStream:
 class _Controllers:
     """Whoever asks; switches do not tell them apart but by election ids."""
 
-    name = "controller"
+    def __init__(self) -> None:
+        self.name = "controller"
 
 
 class Switches(grpc.GenericRpcHandler):
@@ -49,17 +49,15 @@ class Switches(grpc.GenericRpcHandler):
 
     def __init__(self) -> None:
         self._switches: dict[int, KeptSwitch] = {}
+        self._controllers = _Controllers()
 
     def service(self, details: Any) -> Any:
         """Handle whatever is called."""
         if details.method == STREAM:
             return grpc.stream_stream_rpc_method_handler(self._stream)
-        ask = self._read if details.method == SERVICE + "Read" else self._unary(details.method)
-        return (
-            grpc.unary_stream_rpc_method_handler(ask)
-            if details.method == SERVICE + "Read"
-            else grpc.unary_unary_rpc_method_handler(ask)
-        )
+        if details.method == SERVICE + "Read":
+            return grpc.unary_stream_rpc_method_handler(self._read)
+        return grpc.unary_unary_rpc_method_handler(self._unary(details.method))
 
     def _switch(self, device: int) -> KeptSwitch:
         return self._switches.setdefault(device, KeptSwitch())
@@ -67,7 +65,7 @@ class Switches(grpc.GenericRpcHandler):
     async def _asked(self, method: str, octets: bytes, context: Any) -> Any:
         request = REQUESTS[method.removeprefix(SERVICE)].FromString(octets)
         answers: list[Any] = []
-        self._switch(request.device_id).ask(cast(Process, _Controllers), method, request, answers.append)
+        self._switch(request.device_id).ask(self._controllers, method, request, answers.append)
         [answer] = answers
         if isinstance(answer, Refused):
             context.set_trailing_metadata(tuple(answer.trailing))
@@ -92,7 +90,7 @@ class Switches(grpc.GenericRpcHandler):
             async for octets in requests:
                 message = p4r.StreamMessageRequest.FromString(octets)
                 if not opened:
-                    self._switch(message.arbitration.device_id).open(cast(Stream, stream))
+                    self._switch(message.arbitration.device_id).open(stream)
                     opened = True
                 stream.heard(message)
 

@@ -181,10 +181,6 @@ class Channel:
 
         return call
 
-    def stream_unary(self, *_how: object, **_more: object) -> Callable[..., Any]:
-        """Nobody here asks so."""
-        raise NotImplementedError
-
     def stream_stream(self, method: str, *_how: object, **_more: object) -> Callable[..., Stream]:
         """As of gRPC."""
 

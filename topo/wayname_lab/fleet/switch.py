@@ -7,18 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import grpc
 from finsy.proto import U128, p4r, rpc_status
 from google.protobuf.any_pb2 import Any as Packed
 
-from wayname_lab.fleet.loop import Process
-from wayname_lab.fleet.network import GONE, Refused, Stream
+from wayname_lab.fleet.network import GONE, Refused
 
 SERVICE = "/p4.v1.P4Runtime/"
 WRITE, STREAM = SERVICE + "Write", SERVICE + "StreamChannel"
 OK, NOT_FOUND, ALREADY_EXISTS = 0, 5, 6
+
+
+class Asking(Protocol):
+    """Who asks: a process on the virtual clock, or whoever comes by gRPC."""
+
+    name: str
+
+
+class ServedStream(Protocol):
+    """A stream as the switch sees it, on the virtual clock or of gRPC."""
+
+    heard: Callable[[Any], None]
+    closed: Callable[[], None]
+
+    def send(self, message: Any) -> None:
+        """Send a message to the client."""
+
+    def end(self, why: Refused) -> None:
+        """End it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +56,10 @@ class KeptSwitch:
         self.writes: list[Written] = []
         self.refused = 0
         self._config: Any = None
-        self._streams: dict[Stream, int] = {}
+        self._streams: dict[ServedStream, int] = {}
         # The highest election id that was heard, and who has it now.
         self._highest = 0
-        self._primary: Stream | None = None
+        self._primary: ServedStream | None = None
 
     def kill(self) -> None:
         """Die, with all connections."""
@@ -54,13 +72,13 @@ class KeptSwitch:
         """Come back."""
         self.is_up = True
 
-    def open(self, stream: Stream) -> None:
+    def open(self, stream: ServedStream) -> None:
         """As of `Server`."""
         self._streams[stream] = 0
         stream.heard = lambda message: self._hear(stream, message)
         stream.closed = lambda: self._leave(stream)
 
-    def _hear(self, stream: Stream, message: Any) -> None:
+    def _hear(self, stream: ServedStream, message: Any) -> None:
         if stream not in self._streams or message.WhichOneof("update") != "arbitration":
             return
         bid = U128.decode(message.arbitration.election_id)
@@ -82,28 +100,28 @@ class KeptSwitch:
         for each in told:
             self._tell(each)
 
-    def _leave(self, stream: Stream) -> None:
+    def _leave(self, stream: ServedStream) -> None:
         self._streams.pop(stream, None)
         if self._primary is stream:
             self._primary = None
             for each in self._streams:
                 self._tell(each)
 
-    def _tell(self, stream: Stream) -> None:
+    def _tell(self, stream: ServedStream) -> None:
         code = OK if stream is self._primary else ALREADY_EXISTS if self._primary else NOT_FOUND
         update = p4r.MasterArbitrationUpdate(
             device_id=1, election_id=U128.encode(self._highest), status=rpc_status.Status(code=code)
         )
         stream.send(p4r.StreamMessageResponse(arbitration=update))
 
-    def ask(self, process: Process, method: str, request: Any, answer: Callable[[Any], None]) -> None:
+    def ask(self, process: Asking, method: str, request: Any, answer: Callable[[Any], None]) -> None:
         """As of `Server`."""
         try:
             answer(self._carry_out(process, method.removeprefix(SERVICE), request))
         except Refused as refused:
             answer(refused)
 
-    def _carry_out(self, process: Process, method: str, request: Any) -> Any:
+    def _carry_out(self, process: Asking, method: str, request: Any) -> Any:
         match method:
             case "Write":
                 self._check(process, request)
@@ -120,7 +138,7 @@ class KeptSwitch:
                 return p4r.GetForwardingPipelineConfigResponse(config=self._config)
         raise Refused(grpc.StatusCode.UNIMPLEMENTED, method)
 
-    def _check(self, process: Process, request: Any) -> None:
+    def _check(self, process: Asking, request: Any) -> None:
         given = U128.decode(request.election_id)
         if self._primary is None or given != self._highest:
             self.refused += 1
