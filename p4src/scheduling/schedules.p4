@@ -328,7 +328,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 }
                 if (best.rank == RANK_PROBE) {
                     probes.read(probe_state, index);
-                    probes.write(index, probe_after(probe_state, meta.arrived, meta.schedule.probe_interval));
+                    probes.write(index, probe_after(probe_state, numbered && meta.probe.copy, meta.arrived, meta.schedule.probe_interval));
                 }
                 if (meta.schedule.fresh || numbered || meta.probe.copy) {
                     // What an acknowledgement or a report of the packet will be measured by.

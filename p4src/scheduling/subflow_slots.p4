@@ -187,7 +187,8 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 // Reports only set paths apart, so all of them are compared now and then.
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
 // lost, and the connection stands still until that comes by another path. For eight intervals only its peer ends that.
-// While another path is open, a closed one is probed with a copy (path_probes.p4).
+// While another path is open, a closed one is probed with a copy (path_probes.p4); of numbered packets it has nothing in it, so that
+// even a dead path is probed each time.
 #define CONSIDER(k, its)                                                                                        \
     if (meta.schedule.slots[k:k] == 1) {                                                                        \
         free.read(busy_until, SUBFLOW_SLOT(k));                                                                 \
@@ -218,7 +219,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
             due = meta.arrived - probe_state[55:8];                                                             \
             if (closed[k:k] == 1) {                                                                             \
                 rank = RANK_CLOSED;                                                                             \
-                dead = quiet && heard != 0 && probe_state[7:7] == 1                                             \
+                dead = quiet && heard != 0 && probe_state[7:7] == 1 && !(numbered && others)                    \
                     && meta.arrived - heard < (bit<48>)meta.schedule.probe_interval << 3;                       \
             }                                                                                                   \
             if (meta.probe.copy) {                                                                              \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from carriers import ipv6
@@ -254,6 +255,20 @@ def test_a_path_of_which_nothing_is_reported_while_others_are_is_closed(make: Ma
     assert kinds(switch) == [("lost", 0)]
     assert last[0] < 200 * MILLISECOND
     assert last[1] > 390 * MILLISECOND
+
+
+def test_a_dead_path_is_probed_in_each_interval_since_that_costs_nothing(make: Make) -> None:
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    silence(switch, peer, 400 * MILLISECOND)
+    probed = []
+    for time in range(400 * MILLISECOND, 8 * SECOND, 5 * MILLISECOND):
+        itself, *probes = (read(frame) for frame in switch.frames(time, datagram(LENGTH)))
+        assert itself.slot == 1
+        probed += [time for probe in probes if (probe.slot, probe.packet) == (0, b"")]
+        peer.hears(time + 30 * MILLISECOND, itself)
+        switch.reports(time, peer.report(1), 1 + time // 500)
+    assert len(probed) == 7
+    assert {later - earlier for earlier, later in pairwise(probed)} == {SECOND}
 
 
 def test_a_peer_that_reports_nothing_closes_no_path(make: Make) -> None:

@@ -56,6 +56,19 @@ def test_a_dead_path_is_probed_and_nothing_is_lost_by_that(edges: tuple[str, ...
     assert longest_gap(lab, since) < 0.05
 
 
+@pytest.mark.parametrize("seconds", [0.7, 1.6, 2.9])
+def test_a_path_that_works_again_is_open_within_a_second(seconds: float) -> None:
+    """However long it was dead: until then nobody knows more than that probes are lost."""
+    lab = sending(lab_of("a", "b"))
+    lab.cut("a-r")
+    lab.run_for(seconds)
+    lab.restore("a-r")
+    already = len(lab.events)
+    lab.run_for(1)
+    opened = {edge for edge, event in lab.events[already:] if event.kind == "path.opened" and "path r " in event.text}
+    assert opened == {"a", "b"}
+
+
 @pytest.mark.parametrize("edge", ["a", "b"])
 def test_with_an_edge_that_does_not_want_it_packets_have_no_order(edge: str) -> None:
     change = ('name = "sites"', 'name = "sites"\nreinjection = false')
