@@ -9,12 +9,11 @@ from pathlib import Path
 
 import click
 
-from bench.failover.measure import measure
+from bench.failover.measure import AT_ONCE, measure
 from bench.failover.report import result
 from bench.failover.ways import HIP, MPTCP, PLAIN, SHIM6, Way
 from bench.figures import FIGURES, keep
 from bench.multipath.page import put
-from bench.side_by_side import AT_ONCE
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import missing_for_namespaces
 
