@@ -164,7 +164,7 @@ impl Run<'_, '_> {
                     self.context.assert_failed(*text);
                 }
             }
-            Inst::Note(_) => {}
+            Inst::Note(_) | Inst::Locals(_) => {}
             Inst::Unary { .. }
             | Inst::Binary { .. }
             | Inst::Compare { .. }

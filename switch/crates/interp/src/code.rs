@@ -161,7 +161,7 @@ impl Code {
         for (_, block) in function.blocks.iter() {
             starts.push(code.ops.len() as u32);
             for inst in &block.insts {
-                if notes || !matches!(inst, Inst::Note(_)) {
+                if notes || !inst.is_note() {
                     let op = code.inst(inst);
                     code.ops.push(op);
                 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod code;
+mod names;
 mod place;
 mod run;
 mod trace;

@@ -32,6 +32,8 @@ pub struct Run<'a, 'd> {
     pub context: &'a mut Context<'d>,
     /// Present in traced runs.
     pub names: Option<text::Names<'a>>,
+    /// The innermost local variable, in traced runs.
+    pub locals: Option<LocalId>,
     /// The frame before what changes many variables at once, in traced runs.
     pub before: Vec<u8>,
 }
@@ -43,7 +45,7 @@ impl<'a, 'd> Run<'a, 'd> {
         if temps.len() < code.temps.len() {
             temps.resize(code.temps.len(), 0);
         }
-        Self { program, code, temps, scratch, context, names: None, before: Vec::new() }
+        Self { program, code, temps, scratch, context, names: None, locals: None, before: Vec::new() }
     }
 
     pub fn plain(mut self) {

@@ -26,8 +26,8 @@ impl Run<'_, '_> {
     /// The variable of `width` bits at `offset` was given a value, and had another one `before`, or the same.
     pub fn assigned(&mut self, offset: u32, width: u32, before: u128) {
         let value = self.context.frame.read(offset, width);
-        // All headers are made invalid where a parser begins, and local variables are cleared where they are declared.
-        let worth_telling = match self.names.as_ref().and_then(|names| names.variable(offset, Some(width))) {
+        let worth_telling = match self.variable_name(offset, width) {
+            // All headers are made invalid where a parser begins.
             Some(name) => value != before || !(name.ends_with(".$valid") || name.ends_with(".$next")),
             None => value != 0,
         };
@@ -38,10 +38,13 @@ impl Run<'_, '_> {
 
     /// The variable of `width` bits at `offset` has a new value.
     pub fn stored(&mut self, offset: u32, width: u32) {
-        let name = self.names.as_ref().and_then(|names| names.variable(offset, Some(width)));
-        let place = name.map_or_else(|| format!("@{offset}"), str::to_owned);
+        let name = self.variable_name(offset, width);
+        if name.is_none() && self.is_local(offset) {
+            // What the compiler keeps for itself is nobody's variable.
+            return;
+        }
         let value = number(&self.variable(offset, width));
-        self.event(Event::Store { place, value });
+        self.event(Event::Store { place: name.unwrap_or_else(|| format!("@{offset}")), value });
         self.marked(offset);
     }
 
@@ -64,18 +67,8 @@ impl Run<'_, '_> {
 
     /// Variables in a range may have new values; those that are as they were are not worth a word.
     pub fn changed(&mut self, offset: u32, bytes: u32) {
-        let symbols = &self.program.frame.symbols;
-        for symbol in &symbols[symbols.partition_point(|symbol| symbol.offset < offset)..] {
-            if symbol.offset >= offset + bytes {
-                break;
-            }
-            let bytes = match symbol.kind {
-                SymbolKind::Bits(width) => storage_size(width),
-                SymbolKind::Bool => 1,
-                SymbolKind::Error => 4,
-                SymbolKind::Varbit(most) => 4 + most.div_ceil(8),
-            };
-            let at = symbol.offset as usize..(symbol.offset + bytes) as usize;
+        for symbol in self.variables(offset..offset + bytes) {
+            let at = symbol.offset as usize..(symbol.offset + symbol.kind.size()) as usize;
             if self.before[at.clone()] == self.context.frame.all()[at] {
                 continue;
             }
@@ -85,7 +78,7 @@ impl Run<'_, '_> {
                 SymbolKind::Error => self.variable(symbol.offset, 32),
                 SymbolKind::Varbit(most) => self.wide(&Arg::Varbit(Place::at(symbol.offset), most)),
             };
-            self.event(Event::Store { place: symbol.name.clone(), value: number(&value) });
+            self.event(Event::Store { place: symbol.name, value: number(&value) });
             self.marked(symbol.offset);
         }
     }
@@ -123,6 +116,7 @@ impl Run<'_, '_> {
                 self.looked_up(&self.program.tables[*table], keys, selector, *hit, *action);
             }
             Inst::Note(note) => self.noted(&self.program.notes[*note]),
+            Inst::Locals(innermost) => self.locals = *innermost,
             _ => self.extern_called(inst),
         }
     }
@@ -239,11 +233,6 @@ impl Run<'_, '_> {
             0 => None,
             error => Some(self.program.errors.get(error).cloned().unwrap_or_else(|| format!("error {error}"))),
         }
-    }
-
-    fn header_name(&self, header: HeaderTypeId, place: &Place) -> String {
-        let name = self.offset(place).and_then(|offset| self.names.as_ref()?.header(offset));
-        name.unwrap_or(&self.program.header_types[header].name).to_owned()
     }
 
     fn fields(&self, header: HeaderTypeId, place: &Place) -> Vec<Named> {

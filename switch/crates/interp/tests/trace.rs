@@ -30,6 +30,13 @@ note statement \"packet.extract(hdr.eth);\" main.p4 11
 note holds \"hdr.eth.isValid()\" main.p4 20
 note table In.routes main.p4 21
 note action In.forward main.p4 15
+local first @ 64 {
+    0 \"\": bits 8
+}
+local second in #0 @ 66 {
+    0 \".$valid\": bool
+    2 \".a\": bits 16
+}
 function parser {
 b0:
     note start
@@ -58,6 +65,12 @@ b3:
     %5:16 = register_read In.seen, 2
     copy meta.copy, hdr.eth.type, 2
     store @64:8, 1
+    locals #1
+    store @64:8, 2
+    store @68:16, 3
+    copy @68, meta.copy, 2
+    locals
+    store @68:16, 4
     return
 }
 function deparser {
@@ -110,7 +123,9 @@ fn steps_are_told_in_order() {
             "In.seen: register.write(0x2, 0x86dd)",
             "In.seen: register.read(0x2) -> 0x86dd",
             "meta.copy = 0x86dd",
-            "@64 = 0x1",
+            "first = 0x2",
+            "second.a = 0x3",
+            "second.a = 0x86dd",
             "deparser:",
             "emit hdr.eth: type=0x86dd",
             "hdr.eth.$valid = 0x0",

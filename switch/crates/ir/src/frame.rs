@@ -1,5 +1,8 @@
 //! The memory of one packet's variables.
 
+use std::sync::Arc;
+
+use crate::handle::LocalId;
 use crate::inst::Operand;
 
 /// Layout of a packet's memory.
@@ -36,6 +39,51 @@ pub enum SymbolKind {
     Bool,
     Error,
     Varbit(u32),
+}
+
+impl SymbolKind {
+    /// Bytes in the frame.
+    pub fn size(self) -> u32 {
+        match self {
+            Self::Bits(width) => storage_size(width),
+            Self::Bool => 1,
+            Self::Error => 4,
+            Self::Varbit(most) => 4 + most.div_ceil(8),
+        }
+    }
+
+    /// Whether a variable of this kind takes `width` bits.
+    pub fn has_width(self, width: u32) -> bool {
+        match self {
+            Self::Bits(bits) | Self::Varbit(bits) => width == bits,
+            Self::Bool => width == 1,
+            Self::Error => width == 32,
+        }
+    }
+}
+
+/// A variable behind the persistent part, for traces. Others take its memory once its block of statements has ended, so
+/// [`crate::Inst::Locals`] says which of them live.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Local {
+    /// The variable that was declared before it and lives as long at least.
+    pub outer: Option<LocalId>,
+    /// As in the source.
+    pub name: String,
+    pub offset: u32,
+    /// Its scalars: names as they follow its own, offsets behind its own.
+    pub parts: Arc<[Symbol]>,
+}
+
+impl Local {
+    /// Its scalars with their whole names, where they stand.
+    pub fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        self.parts.iter().map(|part| Symbol {
+            name: [self.name.as_str(), &part.name].concat(),
+            offset: self.offset + part.offset,
+            kind: part.kind,
+        })
+    }
 }
 
 /// A place in the frame.

@@ -30,4 +30,5 @@ handles! {
     FieldListId
     StringId
     NoteId
+    LocalId
 }

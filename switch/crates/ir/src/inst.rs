@@ -299,6 +299,8 @@ pub enum Inst {
     },
     /// A place in the source; does nothing but appear in traces.
     Note(NoteId),
+    /// The variables that live from here on: this one and those outside of it; only traces ask.
+    Locals(Option<LocalId>),
 }
 
 /// `action` of a `Lookup` that found no entry in a table without default action.

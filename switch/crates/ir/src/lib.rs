@@ -67,6 +67,8 @@ pub struct Program {
     pub strings: Arena<StringId, String>,
     /// Places in the source, for traces.
     pub notes: Arena<NoteId, Note>,
+    /// Local variables, for traces.
+    pub locals: Arena<LocalId, Local>,
     /// The most bytes by which the deparser's output can exceed what the parser took off: the headroom of a packet.
     pub max_growth: u32,
 }
@@ -95,4 +97,13 @@ pub struct Function {
 pub struct Block {
     pub insts: Vec<Inst>,
     pub end: Terminator,
+}
+
+impl Program {
+    /// A local variable and all outside of it, from the inside out.
+    pub fn locals_from(&self, innermost: Option<LocalId>) -> impl Iterator<Item = &Local> {
+        let find = move |id| self.locals.get(id).map(|local| (id, local));
+        let outer = move |(id, local): &(LocalId, &Local)| local.outer.filter(|outer| outer < id).and_then(find);
+        std::iter::successors(innermost.and_then(find), outer).map(|(_, local)| local)
+    }
 }

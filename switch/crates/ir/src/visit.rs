@@ -14,6 +14,11 @@ impl Arg {
 }
 
 impl Inst {
+    /// Whether it only tells traces something.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Inst::Note(_) | Inst::Locals(_))
+    }
+
     /// Calls `visit` with every temp that the instruction assigns.
     pub fn defs(&self, mut visit: impl FnMut(Temp)) {
         match self {
@@ -65,7 +70,8 @@ impl Inst {
             | Inst::Truncate { .. }
             | Inst::LogMessage { .. }
             | Inst::Assert { .. }
-            | Inst::Note(_) => {}
+            | Inst::Note(_)
+            | Inst::Locals(_) => {}
         }
     }
 
@@ -169,8 +175,34 @@ impl Inst {
             | Inst::LoadArg { .. }
             | Inst::Resubmit { .. }
             | Inst::Recirculate { .. }
-            | Inst::Note(_) => {}
+            | Inst::Note(_)
+            | Inst::Locals(_) => {}
         }
+    }
+
+    /// The places that traces name: what the instruction writes, or the header that it emits.
+    pub fn told_places(&self) -> impl Iterator<Item = &Place> {
+        let (one, many): (_, &[Dest]) = match self {
+            Inst::Store { place, .. }
+            | Inst::Zero { place, .. }
+            | Inst::StackShift { place, .. }
+            | Inst::Extract { place, .. }
+            | Inst::Emit { place, .. }
+            | Inst::Copy { dst: place, .. }
+            | Inst::CopyArg { dst: place, .. } => (Some(place), &[]),
+            Inst::Wide { dst, .. }
+            | Inst::Lookahead { dst, .. }
+            | Inst::RegisterRead { dst, .. }
+            | Inst::Hash { dst, .. }
+            | Inst::Checksum { dst, .. }
+            | Inst::Random { dst, .. } => (None, std::slice::from_ref(dst)),
+            Inst::CallExtern { results, .. } => (None, results),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(many.iter().filter_map(|dst| match dst {
+            Dest::Frame(place, _) => Some(place),
+            Dest::Temp(_) => None,
+        }))
     }
 }
 

@@ -178,6 +178,6 @@ fn error_index(program: &Program, name: &str) -> u32 {
 fn is_empty(function: &Function) -> bool {
     Flow::new(function).order.iter().all(|block| {
         let block = &function.blocks[*block];
-        block.insts.iter().all(|inst| matches!(inst, Inst::Note(_))) && matches!(block.end, Terminator::Return)
+        block.insts.iter().all(Inst::is_note) && matches!(block.end, Terminator::Return)
     })
 }

@@ -54,6 +54,38 @@ fn a_parser_that_never_ends_says_so_after_all_its_steps() {
 }
 
 #[test]
+fn local_variables_have_their_names() {
+    let locals = "action raise(inout bit<8> number) { number = number + 1; }";
+    let apply = "bit<8> count = h.h.a;
+        raise(count);
+        if (count > 1) { bit<8> inner; inner = h.h.b; inner = inner + 1; h.h.b = inner; }
+        bit<8> later;
+        later = count;
+        for (bit<8> turn in 1 .. 2) { later = later + turn; }
+        h.h.a = later;";
+    let events = trace(&program("state start { p.extract(h.h); transition accept; }", locals, apply), &[7, 9]);
+    let is_ingress = |event: &&Event| !matches!(event, Event::Block { name } if name == "egress");
+    let stored = events.iter().take_while(is_ingress).filter(|event| matches!(event, Event::Store { .. }));
+    let stored: Vec<_> = stored.map(ToString::to_string).filter(|text| !text.starts_with("s.")).collect();
+    let expected = [
+        "count = 0x7",
+        "number = 0x7",
+        "number = 0x8",
+        "count = 0x8",
+        "inner = 0x9",
+        "inner = 0xa",
+        "h.h.b = 0xa",
+        "later = 0x8",
+        "turn = 0x1",
+        "later = 0x9",
+        "turn = 0x2",
+        "later = 0xb",
+        "h.h.a = 0xb",
+    ];
+    assert_eq!(stored, expected);
+}
+
+#[test]
 fn a_packet_that_is_too_short_is_told_as_a_parser_error() {
     let events = trace(&program("state start { p.extract(h.h); transition accept; }", "", ""), &[1]);
     assert!(events.contains(&Event::ParserError { error: "PacketTooShort".into() }), "{events:?}");

@@ -1,6 +1,6 @@
 //! Writes one function: blocks, temps, and the frame memory of its locals.
 
-use ir::{BinaryOp, Block, BlockId, CompareOp, Function, Inst, Operand, Place, Temp, Terminator, UnaryOp};
+use ir::{BinaryOp, Block, BlockId, CompareOp, Function, Inst, LocalId, Operand, Place, Temp, Terminator, UnaryOp};
 
 /// All ones in `width` bits.
 pub fn mask(width: u32) -> u128 {
@@ -19,6 +19,14 @@ pub struct Builder {
     /// The next free byte of the frame, and the most that was in use.
     next: u32,
     high: u32,
+    /// Where its locals start.
+    locals: u32,
+    /// Locals with a name that live, by where they stand, from the outside in.
+    named: Vec<(u32, LocalId)>,
+    /// Whether it ever had one.
+    has_names: bool,
+    /// The innermost one that the block has told.
+    told: Option<Option<LocalId>>,
 }
 
 impl Builder {
@@ -26,7 +34,8 @@ impl Builder {
     pub fn new(name: String, locals: u32) -> Self {
         let mut function = Function { name, ..Function::default() };
         let current = function.blocks.push(empty_block());
-        Self { function, insts: 0, current, next: locals, high: locals }
+        let (named, has_names, told) = (Vec::new(), false, None);
+        Self { function, insts: 0, current, next: locals, high: locals, locals, named, has_names, told }
     }
 
     /// The function, and the end of its locals.
@@ -55,6 +64,18 @@ impl Builder {
 
     pub fn release(&mut self, mark: u32) {
         self.next = mark;
+        while self.named.pop_if(|(at, _)| *at >= mark).is_some() {}
+    }
+
+    /// The memory at `place` is this variable's until it is released.
+    pub fn name(&mut self, place: Place, local: LocalId) {
+        self.named.push((place.offset, local));
+        self.has_names = true;
+    }
+
+    /// The variable that was named last, of those that live.
+    pub fn innermost(&self) -> Option<LocalId> {
+        self.named.last().map(|(_, local)| *local)
     }
 
     pub fn block(&mut self) -> BlockId {
@@ -64,6 +85,7 @@ impl Builder {
     /// Instructions go to `block` from here on.
     pub fn enter(&mut self, block: BlockId) {
         self.current = block;
+        self.told = None;
     }
 
     /// Whether the function has become larger than any sensible program's.
@@ -72,6 +94,13 @@ impl Builder {
     }
 
     pub fn push(&mut self, inst: Inst) {
+        // A block may be come to from where other variables had the memory.
+        let innermost = self.innermost();
+        if self.has_names && self.told != Some(innermost) && inst.told_places().any(|place| place.offset >= self.locals)
+        {
+            self.told = Some(innermost);
+            self.function.blocks[self.current].insts.push(Inst::Locals(innermost));
+        }
         self.insts += 1;
         self.function.blocks[self.current].insts.push(inst);
     }
@@ -79,7 +108,8 @@ impl Builder {
     /// Ends the current block. What is written before the next [`Builder::enter`] can't be reached.
     pub fn end(&mut self, end: Terminator) {
         self.function.blocks[self.current].end = end;
-        self.current = self.block();
+        let next = self.block();
+        self.enter(next);
     }
 
     pub fn jump(&mut self, to: BlockId) {

@@ -184,6 +184,7 @@ impl Lower<'_> {
                 Pending::Fresh(place, ty) => {
                     let bytes = self.layout(ty).size;
                     self.zero(place, bytes);
+                    self.name(place, param);
                     Binding::Place(place)
                 }
                 Pending::Shared(place, ty) => {
@@ -221,6 +222,7 @@ impl Lower<'_> {
                 return Ok(Pending::Bind(Binding::Place(self.spot(arg)?.place)));
             }
             let place = self.alloc(ty);
+            self.name(place, param);
             self.fill(arg, place, ty)?;
             return Ok(Pending::Bind(Binding::Place(place)));
         }
@@ -236,6 +238,7 @@ impl Lower<'_> {
         let pending = if out {
             Pending::Fresh(place, ty)
         } else {
+            self.name(place, param);
             let value = self.read(&target, ty);
             self.write(place, ty, &value);
             Pending::Bind(Binding::Place(place))

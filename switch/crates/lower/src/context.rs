@@ -128,6 +128,15 @@ impl Lower<'_> {
         self.b.alloc(layout.size, layout.align)
     }
 
+    /// Gives memory that [`Self::alloc`] answered the name of a variable, for traces.
+    pub fn name(&mut self, place: Place, var: VarId) {
+        let decl = &self.hir.vars[var];
+        let parts = self.layouts.parts(&self.hir.types, decl.ty);
+        let local = ir::Local { outer: self.b.innermost(), name: decl.name.clone(), offset: place.offset, parts };
+        let local = self.out.locals.push(local);
+        self.b.name(place, local);
+    }
+
     /// The value of a constant expression, constructor parameters included.
     pub fn constant(&self, expr: &Expr) -> Option<Constant> {
         self.instances.evaluate(self.hir, Some(self.instance), expr)

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use hir::{Type, TypeId, Types};
-use ir::{Arena, HeaderField, HeaderType, HeaderTypeId, SymbolKind, storage_align, storage_size};
+use ir::{Arena, HeaderField, HeaderType, HeaderTypeId, Symbol, SymbolKind, storage_align, storage_size};
 
 /// Size, alignment and parts of a type's storage.
 #[derive(Debug)]
@@ -63,6 +64,23 @@ pub enum LeafKind {
     Next,
 }
 
+impl Leaf {
+    pub fn symbol(self) -> Symbol {
+        let kind = match self.kind {
+            LeafKind::Scalar(_, kind) => kind,
+            LeafKind::Varbit(max) => SymbolKind::Varbit(max),
+            LeafKind::Valid => SymbolKind::Bool,
+            LeafKind::Next => SymbolKind::Bits(32),
+        };
+        Symbol { name: self.name, offset: self.offset, kind }
+    }
+}
+
+/// Any variable, whose parts are asked for.
+const VARIABLE: &str = "_";
+/// Parts of local variables with more bytes have no names.
+const MOST_NAMED: u32 = 1 << 16;
+
 /// Sizes stop here, far above what a variable may take, so that no sum of them overflows.
 const HUGE: u32 = 1 << 28;
 
@@ -70,6 +88,7 @@ const HUGE: u32 = 1 << 28;
 #[derive(Default)]
 pub struct Layouts {
     known: HashMap<TypeId, Rc<Layout>>,
+    parts: HashMap<TypeId, Arc<[Symbol]>>,
     pub headers: Arena<HeaderTypeId, HeaderType>,
 }
 
@@ -144,6 +163,22 @@ impl Layouts {
             members.push(Member { name, ty, offset });
         }
         (members, end.next_multiple_of(align), align)
+    }
+
+    /// All scalars of a type, in order, with their names as they follow that of a variable.
+    pub fn parts(&mut self, types: &Types, ty: TypeId) -> Arc<[Symbol]> {
+        let ty = types.stored(ty);
+        if let Some(parts) = self.parts.get(&ty) {
+            return parts.clone();
+        }
+        let mut leaves = Vec::new();
+        if self.get(types, ty).size <= MOST_NAMED {
+            self.leaves(types, ty, VARIABLE, 0, &mut leaves);
+        }
+        let symbol = |leaf: Leaf| Symbol { name: leaf.name[VARIABLE.len()..].to_owned(), ..leaf.symbol() };
+        let parts: Arc<[Symbol]> = leaves.into_iter().map(symbol).collect();
+        self.parts.insert(ty, parts.clone());
+        parts
     }
 
     /// All scalars of a type, in order, with their names behind `name` and their offsets behind `offset`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hir::TypeId;
 use hir::instances::{InstanceId, InstanceKind, Instances};
-use ir::{FunctionId, Place, Symbol, SymbolKind};
+use ir::{FunctionId, Place};
 use syntax::diag::Diagnostics;
 use syntax::source::{SourceMap, Span};
 
@@ -12,7 +12,7 @@ use crate::build::Builder;
 use crate::cleanup::cleanup;
 use crate::context::{Block, Body, Lower, R, fail};
 use crate::effects::written_vars;
-use crate::layout::{Layouts, LeafKind};
+use crate::layout::{Layouts, Leaf};
 use crate::objects::Objects;
 
 /// Bytes that one variable may take.
@@ -108,15 +108,7 @@ impl Lower<'_> {
         let layout = self.layout(ty);
         let mut leaves = Vec::new();
         self.layouts.leaves(&self.hir.types, ty, name, at.offset, &mut leaves);
-        self.out.frame.symbols.extend(leaves.into_iter().map(|leaf| {
-            let kind = match leaf.kind {
-                LeafKind::Scalar(_, kind) => kind,
-                LeafKind::Varbit(max) => SymbolKind::Varbit(max),
-                LeafKind::Valid => SymbolKind::Bool,
-                LeafKind::Next => SymbolKind::Bits(32),
-            };
-            Symbol { name: leaf.name, offset: leaf.offset, kind }
-        }));
+        self.out.frame.symbols.extend(leaves.into_iter().map(Leaf::symbol));
         self.extend_persistent(layout.size);
         at
     }

@@ -172,13 +172,17 @@ impl Lower<'_> {
         }
         let place = self.alloc(decl.ty);
         match init {
-            Some(init) => self.fill(init, place, decl.ty)?,
+            Some(init) => {
+                self.name(place, var);
+                self.fill(init, place, decl.ty)?;
+            }
             None => {
                 let bytes = self.layout(decl.ty).size;
                 match self.scalar_type(decl.ty) {
                     Some((width @ 1..=NARROW, _)) => self.b.store(place, width, FALSE),
                     _ => self.zero(place, bytes),
                 }
+                self.name(place, var);
             }
         }
         self.env.insert(var, Binding::Place(place));
@@ -265,6 +269,7 @@ impl Lower<'_> {
         // The count is apart from the variable, which the body may change.
         let counter = self.alloc(ty);
         let place = self.alloc(ty);
+        self.name(place, var);
         self.store(counter, width, &values[0]);
         self.env.insert(var, Binding::Place(place));
         let (head, next, step, done) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
@@ -299,6 +304,7 @@ impl Lower<'_> {
         }
         let spot = self.spot(items)?;
         let place = self.alloc(ty);
+        self.name(place, var);
         self.env.insert(var, Binding::Place(place));
         let size = self.layout(ty).size;
         let layout = self.layout(items.ty);
@@ -351,6 +357,7 @@ impl Lower<'_> {
             values.push(value);
         }
         let place = self.alloc(ty);
+        self.name(place, var);
         self.env.insert(var, Binding::Place(place));
         let size = self.layout(ty).size;
         let done = self.b.block();

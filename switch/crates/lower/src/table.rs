@@ -109,6 +109,7 @@ impl Lower<'_> {
             let place = self.alloc(ty);
             let bytes = self.layout(ty).size;
             self.zero(place, bytes);
+            self.name(place, param);
             for leaf in self.data_leaves(ty, "") {
                 let (LeafKind::Scalar(width, _), Some(field)) = (leaf.kind, fields.next()) else { continue };
                 let dst = offset(place, leaf.offset);

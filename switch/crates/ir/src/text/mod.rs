@@ -22,6 +22,7 @@
 //!           | "field_list" [INT] "{" (INT INT)* "}"                           offset, bytes
 //!           | "string" NAME
 //!           | "note" kind NAME NAME INT                                       text, file, line
+//!           | "local" NAME ["in" NAME] "@" INT "{" (INT NAME ":" type)* "}"   offset; parts as in the frame
 //!           | "function" NAME "{" ["unused" (TEMP ":" INT)*] block* "}"
 //!           | "blocks" NAME NAME NAME NAME NAME NAME      parser, verify, ingress, egress, compute, deparser
 //!           | "psa" NAME*6 (INT INT)*4 INT*25       blocks; offset, bytes of what is kept; offsets of PSA's metadata
@@ -76,6 +77,7 @@
 //!           | ("clone_i2e" | "clone_e2e") operand ["fields" NAME]
 //!           | ("resubmit" | "recirculate") ["fields" NAME]
 //!           | "truncate" operand | "log_message" NAME args | "assert" operand "," NAME | "note" NAME
+//!           | "locals" [NAME]                                                 by its number: the innermost that lives
 //! ```
 //!
 //! Temps are numbered by hand; a number left out is a temp of 1 bit that nothing uses.

@@ -181,6 +181,10 @@ impl Parser {
         Ok(())
     }
 
+    pub fn is_number(&self) -> bool {
+        matches!(self.peek(0), Some(Token::Number(_)))
+    }
+
     /// A reference to an item of one of the program's arenas, by number or name.
     pub fn reference<H: Handle, T>(
         &mut self,
@@ -356,6 +360,22 @@ impl Parser {
                 let note = Note { kind, text: self.name()?, file: self.name()?, line: self.int()? };
                 self.program.notes.push(note);
             }
+            "local" => {
+                let name = self.name()?;
+                let outer = if self.take_word("in") {
+                    Some(self.reference("local", |p| &p.locals, |local| &local.name)?)
+                } else {
+                    None
+                };
+                self.mark("@")?;
+                let offset = self.int()?;
+                let mut parts = Vec::new();
+                self.body(|p| {
+                    parts.push(p.symbol()?);
+                    Ok(())
+                })?;
+                self.program.locals.push(Local { outer, name, offset, parts: parts.into() });
+            }
             _ => return self.error(format!("`{word}` is no item (frame, header, table, function, ...)")),
         }
         Ok(())
@@ -375,20 +395,25 @@ impl Parser {
             self.program.frame.headers = self.int()?;
         }
         self.body(|p| {
-            let offset = p.int()?;
-            let name = p.name()?;
-            p.mark(":")?;
-            let kind = match p.any_word("a type")?.as_str() {
-                "bits" => SymbolKind::Bits(p.int()?),
-                "varbit" => SymbolKind::Varbit(p.int()?),
-                "bool" => SymbolKind::Bool,
-                "error" => SymbolKind::Error,
-                other => return p.error(format!("`{other}` is no type: bits, varbit, bool, error")),
-            };
-            p.symbols.entry(name.clone()).or_insert(offset);
-            p.program.frame.symbols.push(Symbol { name, offset, kind });
+            let symbol = p.symbol()?;
+            p.symbols.entry(symbol.name.clone()).or_insert(symbol.offset);
+            p.program.frame.symbols.push(symbol);
             Ok(())
         })
+    }
+
+    fn symbol(&mut self) -> Result<Symbol> {
+        let offset = self.int()?;
+        let name = self.name()?;
+        self.mark(":")?;
+        let kind = match self.any_word("a type")?.as_str() {
+            "bits" => SymbolKind::Bits(self.int()?),
+            "varbit" => SymbolKind::Varbit(self.int()?),
+            "bool" => SymbolKind::Bool,
+            "error" => SymbolKind::Error,
+            other => return self.error(format!("`{other}` is no type: bits, varbit, bool, error")),
+        };
+        Ok(Symbol { name, offset, kind })
     }
 
     fn header(&mut self) -> Result<()> {

@@ -432,6 +432,10 @@ impl Parser {
                 self.mark(",")?;
                 Inst::Assert { cond, text: self.string()? }
             }
+            "locals" if self.is_number() => {
+                Inst::Locals(Some(self.reference("local", |p| &p.locals, |local| &local.name)?))
+            }
+            "locals" => Inst::Locals(None),
             "note" => Inst::Note(self.reference("note", |p| &p.notes, |note| &note.text)?),
             _ => return self.error(format!("`{word}` is no instruction without a result")),
         })

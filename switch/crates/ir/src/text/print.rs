@@ -35,11 +35,7 @@ impl<'a> Names<'a> {
                 .take_while(|symbol| symbol.offset == offset)
                 .filter(|symbol| self.symbols[symbol.name.as_str()] == 1)
         };
-        let fits = |symbol: &&Symbol| match symbol.kind {
-            SymbolKind::Bits(bits) | SymbolKind::Varbit(bits) => width == Some(bits),
-            SymbolKind::Bool => width == Some(1),
-            SymbolKind::Error => width == Some(32),
-        };
+        let fits = |symbol: &&Symbol| width.is_some_and(|width| symbol.kind.has_width(width));
         here().find(fits).or_else(|| here().next()).map(|symbol| symbol.name.as_str())
     }
 
@@ -100,6 +96,20 @@ impl Display for RefText<'_> {
             Err(number) => write!(f, "#{number}"),
         }
     }
+}
+
+/// A line for each, and the brace that ends them.
+fn symbols_text(f: &mut Formatter<'_>, symbols: &[Symbol]) -> fmt::Result {
+    for symbol in symbols {
+        write!(f, "    {} {}: ", symbol.offset, NameText(&symbol.name))?;
+        match symbol.kind {
+            SymbolKind::Bits(width) => writeln!(f, "bits {width}")?,
+            SymbolKind::Varbit(width) => writeln!(f, "varbit {width}")?,
+            SymbolKind::Bool => writeln!(f, "bool")?,
+            SymbolKind::Error => writeln!(f, "error")?,
+        }
+    }
+    writeln!(f, "}}")
 }
 
 /// Items with commas between.
@@ -168,16 +178,7 @@ impl Program {
     fn frame_text(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Frame { size, persistent, headers, .. } = &self.frame;
         writeln!(f, "frame {size} persistent {persistent} headers {headers} {{")?;
-        for symbol in &self.frame.symbols {
-            write!(f, "    {} {}: ", symbol.offset, NameText(&symbol.name))?;
-            match symbol.kind {
-                SymbolKind::Bits(width) => writeln!(f, "bits {width}")?,
-                SymbolKind::Varbit(width) => writeln!(f, "varbit {width}")?,
-                SymbolKind::Bool => writeln!(f, "bool")?,
-                SymbolKind::Error => writeln!(f, "error")?,
-            }
-        }
-        writeln!(f, "}}")
+        symbols_text(f, &self.frame.symbols)
     }
 
     fn objects_text(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -247,6 +248,14 @@ impl Program {
         for (_, note) in self.notes.iter() {
             let (text, file) = (NameText(&note.text), NameText(&note.file));
             writeln!(f, "note {} {text} {file} {}", note.kind.word(), note.line)?;
+        }
+        for (_, local) in self.locals.iter() {
+            write!(f, "local {} ", NameText(&local.name))?;
+            if let Some(outer) = local.outer {
+                write!(f, "in #{} ", outer.index())?;
+            }
+            writeln!(f, "@ {} {{", local.offset)?;
+            symbols_text(f, &local.parts)?;
         }
         Ok(())
     }

@@ -394,6 +394,11 @@ impl Display for InstText<'_> {
                 let note = &program.notes[*id];
                 write!(f, " // {} {:?} at {}:{}", note.kind.word(), note.text, NameText(&note.file), note.line)
             }
+            Inst::Locals(None) => f.write_str("locals"),
+            Inst::Locals(Some(id)) => {
+                write!(f, "locals #{} //", id.index())?;
+                program.locals_from(Some(*id)).try_for_each(|local| write!(f, " {}", local.name))
+            }
         }
     }
 }

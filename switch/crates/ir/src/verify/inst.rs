@@ -451,6 +451,9 @@ impl Checker<'_> {
             Inst::Note(note) => {
                 self.handle(&program.notes, *note);
             }
+            Inst::Locals(Some(local)) => {
+                self.handle(&program.locals, *local);
+            }
             _ => {}
         }
     }

@@ -57,14 +57,15 @@ impl Rules<'_> {
         self.require(frame.persistent <= frame.size, || "the persistent part is larger than the frame".to_owned());
         self.require(frame.headers <= frame.persistent, || "headers end behind the persistent part".to_owned());
         for symbol in &frame.symbols {
-            let size = match symbol.kind {
-                SymbolKind::Bits(width) => storage_size(width),
-                SymbolKind::Bool => 1,
-                SymbolKind::Error => 4,
-                SymbolKind::Varbit(width) => 4 + width.div_ceil(8),
-            };
-            let inside = u64::from(symbol.offset) + u64::from(size) <= u64::from(frame.size);
+            let inside = u64::from(symbol.offset) + u64::from(symbol.kind.size()) <= u64::from(frame.size);
             self.require(inside, || format!("{} lies outside the frame", symbol.name));
+        }
+        for (id, local) in self.program.locals.iter() {
+            let end = |part: &Symbol| u64::from(local.offset) + u64::from(part.offset) + u64::from(part.kind.size());
+            let inside = local.parts.iter().all(|part| end(part) <= u64::from(frame.size));
+            self.require(inside, || format!("{} lies outside the frame", local.name));
+            let after = local.outer.is_none_or(|outer| outer < id);
+            self.require(after, || format!("{} should stand after the variable outside of it", local.name));
         }
         for pair in frame.symbols.windows(2) {
             let ascending = pair[0].offset <= pair[1].offset;

@@ -247,6 +247,7 @@ fn externs() {
             ("log_message #3 ()", "there is no StringId(3)"),
             ("assert %0, #0", "%0 has 8 bits instead of 1"),
             ("note #3", "there is no NoteId(3)"),
+            ("locals #3", "there is no LocalId(3)"),
         ],
         |code| errors("", code),
     );

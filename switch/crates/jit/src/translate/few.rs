@@ -33,7 +33,7 @@ impl Translator<'_> {
     pub(super) fn chooses<'f>(&self, action: Temp, rest: &[Inst], end: &'f Terminator) -> Option<Actions<'f>> {
         match end {
             Terminator::Switch { value, cases, default, .. }
-                if *value == Operand::Temp(action) && rest.iter().all(|inst| matches!(inst, Inst::Note(_))) =>
+                if *value == Operand::Temp(action) && rest.iter().all(Inst::is_note) =>
             {
                 Some(Actions { cases, default: *default })
             }

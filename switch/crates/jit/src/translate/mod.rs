@@ -14,6 +14,7 @@ mod parser;
 mod promote;
 mod scalar;
 mod stage;
+mod state;
 mod table;
 mod wide;
 mod wire;
@@ -260,7 +261,7 @@ impl Translator<'_> {
 
     /// When the rest of a block does nothing but branch on whether `error` is set: where it goes if it is, and if not.
     fn decides(&self, error: Temp, rest: &[Inst], end: &Terminator) -> Option<(BlockId, BlockId)> {
-        let mut rest = rest.iter().filter(|inst| !matches!(inst, Inst::Note(_)));
+        let mut rest = rest.iter().filter(|inst| !inst.is_note());
         let (Some(Inst::Compare { dst, op, a, b, .. }), None) = (rest.next(), rest.next()) else { return None };
         let Terminator::Branch { cond, then, otherwise } = end else { return None };
         if *cond != Operand::Temp(*dst) || self.uses[dst.index()] != 1 {
@@ -353,6 +354,7 @@ impl Translator<'_> {
             Inst::Assert { cond, .. } => self.assert(*cond, inst),
             // Tracing is the interpreter's work.
             Inst::Note(note) => self.mark_note(*note),
+            Inst::Locals(_) => {}
             Inst::Extract { .. }
             | Inst::StackShift { .. }
             | Inst::InValueSet { .. }
@@ -416,75 +418,6 @@ impl Translator<'_> {
                 self.mark_around();
                 self.builder.ins().return_(&[]);
             }
-        }
-    }
-
-    /// Loads of the raw context what the function uses.
-    fn load_state(&mut self) {
-        let (mut packet, mut out, mut fuel, mut data) = (false, false, false, false);
-        for block in &self.flow.order {
-            for inst in &self.function.blocks[*block].insts {
-                match inst {
-                    Inst::Extract { .. }
-                    | Inst::Lookahead { .. }
-                    | Inst::Advance { .. }
-                    | Inst::PacketLength { .. } => {
-                        packet = true;
-                    }
-                    Inst::Emit { .. } => out = true,
-                    Inst::Fuel { .. } => fuel = true,
-                    Inst::LoadArg { .. } | Inst::CopyArg { .. } => data = true,
-                    _ => {}
-                }
-            }
-        }
-        if packet {
-            self.packet = self.load_raw(I64, at::PACKET);
-            self.packet_len = self.load_raw(I64, at::PACKET_LEN);
-            self.state.push((self.cursor, I64, at::CURSOR));
-        }
-        if out {
-            self.state.push((self.out, I64, at::OUT));
-        }
-        if fuel {
-            self.state.push((self.fuel, I32, at::FUEL));
-        }
-        if data {
-            let value = self.load_raw(I64, at::DATA);
-            self.builder.def_var(self.data, value);
-        }
-        self.read_back();
-    }
-
-    fn load_promoted(&mut self) {
-        for local in promote::promote(self.program, self.function, &self.flow) {
-            let ty = type_of(local.width);
-            let variable = self.builder.declare_var(ty);
-            let value = if local.read_first {
-                self.load_from(Memory::Frame, ty, self.frame, local.offset as i32)
-            } else {
-                self.constant(ty, 0)
-            };
-            self.builder.def_var(variable, value);
-            self.promoted.insert(local.offset, variable);
-        }
-    }
-
-    /// Stores what the function may have changed into the raw context.
-    fn write_back(&mut self) {
-        for i in 0..self.state.len() {
-            let (variable, _, offset) = self.state[i];
-            let value = self.builder.use_var(variable);
-            self.store_to(Memory::Raw, value, self.raw, offset);
-        }
-    }
-
-    /// Takes over what a helper may have changed in the raw context.
-    fn read_back(&mut self) {
-        for i in 0..self.state.len() {
-            let (variable, ty, offset) = self.state[i];
-            let value = self.load_raw(ty, offset);
-            self.builder.def_var(variable, value);
         }
     }
 

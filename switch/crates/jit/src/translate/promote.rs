@@ -108,7 +108,8 @@ impl Uses<'_> {
             | Inst::Recirculate { .. }
             | Inst::Truncate { .. }
             | Inst::Assert { .. }
-            | Inst::Note(_) => {}
+            | Inst::Note(_)
+            | Inst::Locals(_) => {}
         }
     }
 
