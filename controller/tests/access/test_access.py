@@ -23,7 +23,7 @@ from starlette.routing import Route
 from wayname.adapter import ReloadError
 from wayname.api import access, server
 from wayname.api.access import Access
-from wayname.api.app import make_app
+from wayname.api.app import edge_app, make_app
 from wayname.api.callers import ROOT, LocalUser, Peer
 from wayname.api.guard import BrowserGuard
 from wayname.api.listeners import AddressError, open_listeners, reread, socket_mode
@@ -74,7 +74,7 @@ def test_every_route_says_which_role_it_needs(tmp_path: Path) -> None:
     assert isinstance(limits, RequestLimits)
     assert isinstance(limits.app, BrowserGuard)
     assert isinstance(limits.app.app, Access)
-    routes = [route for route in limits.app.app.app.routes if isinstance(route, Route)]
+    routes = [route for route in edge_app(edge.served, edge.served.beside).routes if isinstance(route, Route)]
     assert len(routes) > 40
     for route in routes:
         role = role_of(route)

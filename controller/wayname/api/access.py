@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from fastapi import FastAPI
@@ -26,13 +27,29 @@ SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 MOST_TOLD = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What answers a request, how that sees it, and who takes note of what it changes."""
+
+    app: FastAPI
+    scope: Scope
+    audit: Audit
+
+
 class Access:
-    """Stands before the app. A right token is let in however many wrong ones come from its address."""
+    """Stands before what answers, which is asked for when it is known who asks.
+
+    A right token is let in however many wrong ones come from its address.
+    """
 
     def __init__(
-        self, app: FastAPI, settings: Callable[[], ApiConfig], audit: Audit, clock: Callable[[], float]
+        self,
+        answering: Callable[[Scope], Answering],
+        settings: Callable[[], ApiConfig],
+        audit: Audit,
+        clock: Callable[[], float],
     ) -> None:
-        self.app = app
+        self._answering = answering
         self._settings = settings
         self._audit = audit
         self._clock = clock
@@ -52,27 +69,21 @@ class Access:
             detail = f"{caller.name} asks more than {CALLS[0].per_second:g} times a second; wait, and ask less often"
             await problem_response(429, "Too many requests", detail, {"Retry-After": "1"})(scope, receive, send)
             return
-        if (needed := self._lacks(caller, scope)) is not None:
+        found = self._answering(scope)
+        if (needed := _lacks(caller, found)) is not None:
             self._audit.refused(caller.name, peer, what, f"needs the role {needed}")
             await problem_response(403, "Not allowed", _mend(caller, peer, needed))(scope, receive, send)
             return
         if scope["method"] in SAFE:
-            await self.app(scope, receive, send)
+            await found.app(found.scope, receive, send)
             return
 
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._audit.changed(caller.name, peer.where, what, message["status"])
+                found.audit.changed(caller.name, peer.where, what, message["status"])
             await send(message)
 
-        await self.app(scope, receive, told)
-
-    def _lacks(self, caller: Caller, scope: Scope) -> Role | None:
-        """The role that a caller lacks. What no route answers needs one to look; what says nothing needs all."""
-        route = route_of(self.app, scope)
-        said = Role.READ if route is None else role_of(route)
-        needed = [said] if said else list(Role)
-        return next((role for role in needed if not caller.may(role)), None)
+        await found.app(found.scope, receive, told)
 
     def _refuse_stranger(self, peer: Peer, what: str, why: str) -> ASGIApp:
         self._audit.refused(peer.where, peer, what, why)
@@ -80,6 +91,14 @@ class Access:
             detail = f"too many attempts without a right token: {why}"
             return problem_response(429, "Too many attempts", detail, {"Retry-After": "1"})
         return problem_response(401, "Who asks?", why, {"WWW-Authenticate": "Bearer"})
+
+
+def _lacks(caller: Caller, found: Answering) -> Role | None:
+    """The role that a caller lacks. What no route answers needs one to look; what says nothing needs all."""
+    route = route_of(found.app, found.scope)
+    said = Role.READ if route is None else role_of(route)
+    needed = [said] if said else list(Role)
+    return next((role for role in needed if not caller.may(role)), None)
 
 
 def _mend(caller: Caller, peer: Peer, needed: Role) -> str:

@@ -21,7 +21,7 @@ from wayname.adapter import SwitchError
 from wayname.adapter.port_links import ask_links
 from wayname.adapter.port_losses import NoAnswerError, ask_port_losses
 from wayname.api import models, views
-from wayname.api.access import Access
+from wayname.api.access import Access, Answering
 from wayname.api.audit import Audit
 from wayname.api.captures import Captures
 from wayname.api.description import EVERYWHERE, operation_name, serve_description
@@ -78,6 +78,15 @@ class ApiServices:
 
 def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     """Make the app of a controller that runs."""
+    app = edge_app(running, beside)
+    access = Access(
+        lambda scope: Answering(app, scope, beside.audit), lambda: running.config.api, beside.audit, lambda: running.now
+    )
+    return RequestLimits(BrowserGuard(access))
+
+
+def edge_app(running: Running, beside: ApiServices) -> FastAPI:
+    """Make what answers of an edge, whoever asks."""
     app = FastAPI(
         title="wayname",
         version=importlib.metadata.version("wayname"),
@@ -117,8 +126,7 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
         lambda number: follow_packet(running, session_answer(running, number)),
     )
     serve_description(app)
-    access = Access(app, lambda: running.config.api, beside.audit, lambda: running.now)
-    return RequestLimits(BrowserGuard(access))
+    return app
 
 
 def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None:

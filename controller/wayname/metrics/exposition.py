@@ -170,7 +170,12 @@ def exposition(
     running: Running, by_kind: Mapping[tuple[str, str], int], switch_snapshot: SwitchSnapshot | None
 ) -> bytes:
     """Write all numbers in Prometheus's text format."""
+    return text_of(Scrape(running, by_kind, switch_snapshot))
+
+
+def text_of(numbers: Collector) -> bytes:
+    """Write numbers in Prometheus's text format."""
     registry = CollectorRegistry()
-    registry.register(Scrape(running, by_kind, switch_snapshot))
+    registry.register(numbers)
     # Labels are names, and not all of them are ours; what the format itself needs escaped is so already.
     return "\n".join(escaped(line) for line in generate_latest(registry).decode().split("\n")).encode()
