@@ -1,7 +1,8 @@
-"""Controllers of many edges in one process, and what they cost: `python -m bench.fleet.edges`, which prints JSON.
+"""A process that stands for many edges, and what they cost: `python -m bench.fleet.edges`, which prints JSON.
 
-Each edge has a controller as it runs live, with etcd and a switch over gRPC. What happens at an edge is simulated:
-sessions are values that a successor has to know, and a host that moves is another record in the directory.
+Edges run as `wayname up` runs those of `[fleet] edges`, with their configuration in etcd and a switch over gRPC. What
+happens at an edge is simulated: sessions are values that a successor has to know, and a host that moves is another
+record in the directory.
 """
 
 from __future__ import annotations
@@ -22,12 +23,27 @@ import click
 from bench.spread import Spread
 from wayname.adapter.controller import Controller
 from wayname.adapter.garbage_collection import short_collections
+from wayname.cli.many_edges import Edges
+from wayname.composition.configuration import load_config
 from wayname.edge.boundary import Persist, PublishHost
-from wayname.fleet.etcd import Etcd
+from wayname.fleet.etcd import Etcd, EtcdError
 from wayname.fleet.keys import FleetKeys
-from wayname_lab.fleet.controllers import configuration, program, shared_program
+from wayname.fleet.lease import Lease
+from wayname.fleet.publication import Publication
+from wayname.fleet.sealing import Seal
+from wayname.logs.setup import set_up_logs
+from wayname.pipeline.program import own_schema
+from wayname_lab.fleet.controllers import TABLES
 
 PREFIX = "wayname"
+FILE = """
+[fleet]
+endpoints = {endpoints}
+edges = {edges}
+controller = "only"
+sealing_key = "fleet.key"
+lease = {lease}
+"""
 # What a Shim6 session has in etcd, and what a host with two prefixes has in the directory, in octets (docs/fleet.md).
 SESSION_OCTETS, HOST_OCTETS = 400, 241
 # Sessions are written a part after the other, as they begin.
@@ -64,7 +80,7 @@ def spent() -> float:
     return time.process_time()
 
 
-class Edges:
+class Fleet:
     """All of them, in this process."""
 
     def __init__(
@@ -72,27 +88,29 @@ class Edges:
     ) -> None:
         self._rng = random.Random(seed)
         self._endpoints = endpoints
-        self._configs = [
-            configuration(folder, "only", endpoints, f"edge{number}", switch, number + 1, lease)
-            for number in range(count)
-        ]
+        self._file = folder / "edges.toml"
+        self._tables = {f"edge{number}": TABLES.format(switch=switch, device=number) for number in range(1, count + 1)}
+        names = list(self._tables)
+        self._file.write_text(FILE.format(endpoints=json.dumps(endpoints), edges=json.dumps(names), lease=lease))
         self._controllers: list[Controller] = []
 
     async def measure(self, sessions: int, seconds: float, moves: int, told: Callable[[str], None]) -> Figures:
         """Run them all; between phases whoever reads what is told looks at etcd."""
-        program()
-        before, began, cpu = resident(), time.monotonic(), spent()
+        config = load_config(self._file)
+        assert config.fleet is not None
+        lease = Lease.of(config.fleet)
+        edges = Edges(config, self._file, lease, lambda _config: lambda: None)
         running: list[asyncio.Task[None]] = []
         try:
+            await self._publish(lease.etcd, Seal.read(config.fleet.sealing_key))
+            own_schema()
+            before, began, cpu = resident(), time.monotonic(), spent()
+            running += [asyncio.create_task(each.run()) for each in (lease, edges)]
             async with asyncio.timeout(PATIENCE):
-                for config in self._configs:
-                    controller = Controller(config, rng=random.Random(self._rng.random()))
-                    self._controllers.append(controller)
-                    running.append(asyncio.create_task(controller.run()))
-                    await asyncio.sleep(0)
-                while not all(each.reconciled and each.may_write for each in self._controllers):  # noqa: ASYNC110
+                while not self._all_lead(edges):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
                 converged, converging = time.monotonic() - began, spent() - cpu
+                self._controllers = [edges.running[each].controller for each in self._tables]
                 wrote = time.monotonic()
                 await asyncio.gather(*(self._write_sessions(each, sessions) for each in self._controllers))
                 written = time.monotonic() - wrote
@@ -107,12 +125,12 @@ class Edges:
             told("end")
             seen = Spread.of(latencies or [seconds])
             return Figures(
-                edges=len(self._configs),
+                edges=len(self._tables),
                 resident_before=before,
                 resident=resident(),
                 converged=converged,
                 converging=converging,
-                sessions=sessions * len(self._configs),
+                sessions=sessions * len(self._tables),
                 written=written,
                 idle=idle,
                 moves=len(latencies) / seconds,
@@ -124,6 +142,22 @@ class Edges:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+            await lease.end()
+
+    async def _publish(self, etcd: Etcd, seal: Seal) -> None:
+        while True:
+            try:
+                await Publication(etcd, FleetKeys(PREFIX), seal).hand_out(self._tables, 1)
+                return
+            except EtcdError:
+                # It has just begun, on a machine that may be busy.
+                await asyncio.sleep(0.5)
+
+    def _all_lead(self, edges: Edges) -> bool:
+        return all(
+            (edge := edges.running.get(each)) is not None and edge.controller.reconciled and edge.controller.may_write
+            for each in self._tables
+        )
 
     async def _write_sessions(self, controller: Controller, count: int) -> None:
         assert controller.fleet is not None
@@ -194,8 +228,9 @@ def main(
     lease: int,
 ) -> None:
     """Measure."""
-    with shared_program(), short_collections():
-        measured = Edges(edges, endpoints, switch, folder, seed, lease).measure(
+    set_up_logs("error", "json")
+    with short_collections():
+        measured = Fleet(edges, endpoints, switch, folder, seed, lease).measure(
             sessions, seconds, moves, lambda phase: print(json.dumps({"phase": phase}), flush=True)
         )
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import pytest
+from fleet.late_etcd import Late
 
 from wayname.edge.boundary import FindHost, HostFound, PublishHost, Severity
 from wayname.fleet import directory
@@ -18,6 +19,7 @@ from wayname.fleet.directory import FORM, MOST_OCTETS, Directory
 from wayname.fleet.etcd import Delete, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leadership import Leadership, Term
+from wayname.fleet.lease import Granted
 from wayname_lab.etcd import EtcdCluster
 
 T = TypeVar("T")
@@ -59,7 +61,7 @@ class Member:
         lease, _ = await answered(self.etcd.grant, seconds)
         await answered(self.etcd.transact, [], Delete(self.edge.leader))
         done = await answered(self.etcd.transact, [], Put(self.edge.leader, b"{}", lease))
-        self.led.term = Term(done.revision, done.revision, lease, True, 0.0)
+        self.led.term = Term(done.revision, done.revision, Granted(lease, float(seconds), 0.0), True)
         self.directory.wake()
         return int(lease)
 
@@ -86,9 +88,9 @@ async def answered(ask: Callable[..., Awaitable[T]], *arguments: object) -> T:
 
 
 @asynccontextmanager
-async def member(cluster: EtcdCluster, prefix: str) -> AsyncIterator[Member]:
+async def member(cluster: EtcdCluster, prefix: str, kind: type[Etcd] = Etcd) -> AsyncIterator[Member]:
     """An edge that has one host, and leads."""
-    etcd = Etcd(cluster.endpoints)
+    etcd = kind(cluster.endpoints)
     made = Member(etcd, FleetKeys(prefix), EdgeKeys(prefix, "here"))
     async with asyncio.timeout(120):
         running = asyncio.create_task(made.directory.run())
@@ -116,7 +118,8 @@ async def test_hosts_are_there_as_long_as_their_leader_leads(one_etcd: EtcdClust
         # Somebody else takes the key: nothing is written any more, and what was goes with the lease.
         await answered(edge.etcd.transact, [], Delete(edge.edge.leader))
         edge.directory.ask(PublishHost(THERE, b"late"))
-        await answered(edge.etcd.revoke, term.lease)
+        await answered(edge.etcd.revoke, term.lease.number)
+        term.lease.has_ended = True
         await edge.until_published(HERE, None)
         edge.led.term = None
         assert await answered(edge.etcd.get, edge.keys.host(THERE)) is None
@@ -124,6 +127,45 @@ async def test_hosts_are_there_as_long_as_their_leader_leads(one_etcd: EtcdClust
         await edge.lead()
         await edge.until_published(HERE, bytes([FORM]) + b"here")
         await edge.until_published(THERE, bytes([FORM]) + b"late")
+
+
+async def test_what_another_one_leads_is_withdrawn_though_the_lease_goes_on(one_etcd: EtcdCluster) -> None:
+    async with member(one_etcd, "withdrawn") as edge:
+        edge.directory.ask(PublishHost(THERE, b"there"))
+        await edge.until_published(THERE, bytes([FORM]) + b"there")
+        # Another controller leads now, and has one of the hosts.
+        await answered(edge.etcd.transact, [], Delete(edge.edge.leader), Put(edge.keys.host(THERE), b"another's"))
+        edge.led.term = None
+        edge.directory.wake()
+        await edge.until_published(HERE, None)
+        await edge.until_published(THERE, b"another's")
+
+
+async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster) -> None:
+    async with member(one_etcd, "late", Late) as edge:
+        late = cast(Late, edge.etcd)
+        late.withholds = True
+        edge.directory.ask(PublishHost(HERE, b"old"))
+        while not edge.events:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        late.withholds = False
+        edge.directory.ask(PublishHost(HERE, b"new"))
+        await edge.until_published(HERE, bytes([FORM]) + b"new")
+        conditions, operations = late.withheld
+        assert not (await answered(late.transact, conditions, *operations)).succeeded
+        await edge.until_published(HERE, bytes([FORM]) + b"new")
+        while edge.events[-1][0] != "directory.published":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        # One that comes before the next is written over.
+        late.withholds = True
+        edge.directory.ask(PublishHost(HERE, None))
+        while edge.events[-1][0] != "directory.unpublished":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        late.withholds = False
+        conditions, operations = late.withheld
+        assert (await answered(late.transact, conditions, *operations)).succeeded
+        edge.directory.ask(PublishHost(HERE, b"newest"))
+        await edge.until_published(HERE, bytes([FORM]) + b"newest")
 
 
 async def test_an_edge_of_another_configuration_has_its_own_hosts_alone(one_etcd: EtcdCluster) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,13 +14,16 @@ from unittest import mock
 import pytest
 from grpc import StatusCode
 
+from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.sealing import new_key
-from wayname_lab.fleet.controllers import Machine
+from wayname_lab.fleet.controllers import EDGE, Machine
+from wayname_lab.fleet.etcd_members import KEEP_ALIVE
 from wayname_lab.fleet.loop import Process
 from wayname_lab.fleet.network import Refused
 from wayname_lab.fleet.schedule import ETCDS, Schedule, play, run
 
 SCHEDULES = 12
+KEYS = EdgeKeys("wayname", EDGE)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +45,44 @@ def test_one_controller_at_a_time_writes_and_nothing_is_lost(folder: Path) -> No
 
 
 def test_a_lease_that_is_kept_too_long_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayname.fleet.leadership.MARGIN", -2.0)
-    assert any("after the end of its lease" in each for seed in range(SCHEDULES) for each in run(seed, folder).broken)
+    monkeypatch.setattr("wayname.fleet.lease.MARGIN", -2.0)
+    seeds = range(SCHEDULES, 2 * SCHEDULES)
+    assert any("after the end of its lease" in each for seed in seeds for each in run(seed, folder).broken)
+
+
+def test_a_process_with_two_edges_has_one_lease_and_lets_go_of_one_edge_alone(folder: Path) -> None:
+    async def what(schedule: Schedule) -> None:
+        first, second, _ = schedule.machines
+        first.start()
+        while not (first.leads_edge("berlin") and first.leads_edge("hamburg")):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+        kept: Counter[int] = Counter()
+
+        def sent(process: Process, method: str, request: Any) -> None:
+            if method.endswith("LeaseKeepAlive"):
+                kept[request.ID] += 1
+
+        schedule.network.sent = sent
+        await asyncio.sleep(10)
+        leaders = [schedule.etcd.store.values[EdgeKeys("wayname", each.name).leader] for each in schedule.edges]
+        assert [each.lease for each in leaders] == list(kept) * 2
+        # Five times in each second for both, by one stream.
+        assert kept.total() <= 51
+        assert [each.method for each in schedule.network.streams].count(KEEP_ALIVE) == 1
+        schedule.network.sent = schedule.sent
+        second.start()
+        await asyncio.sleep(1)
+        first.resign("berlin")
+        while not second.leads_edge("berlin"):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(3)
+        assert first.leads_edge("hamburg") and second.leads_edge("berlin")
+        await first.kill()
+        while not second.leads_edge("hamburg"):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+        await schedule.look()
+
+    assert play(1, folder, what, edges=2).broken == []
 
 
 async def opened(schedule: Schedule, machine: Machine) -> None:
@@ -76,8 +116,8 @@ def test_who_was_elected_and_does_not_hear_of_it_reads_what_the_leader_before_le
         missed: list[float] = []
 
         def looked_at(process: Process, request: Any) -> None:
-            schedule.rules.transacted(process, request)
-            if not missed and any(each.request_put.key == schedule.keys.leader for each in request.success):
+            schedule.transacted(process, request)
+            if not missed and any(each.request_put.key == KEYS.leader for each in request.success):
                 missed.append(schedule.loop.true_time)
                 cut_for(schedule, process, 3.0)
 
@@ -97,11 +137,11 @@ def test_who_cannot_read_what_the_leader_before_left_reads_it_in_its_next_term(f
         terms: list[Any] = []
 
         def looked_at(process: Process, request: Any) -> None:
-            schedule.rules.transacted(process, request)
-            terms.extend(each for each in request.success if each.request_put.key == schedule.keys.leader)
+            schedule.transacted(process, request)
+            terms.extend(each for each in request.success if each.request_put.key == KEYS.leader)
 
         def refuses(request: Any) -> Any:
-            if request.key == schedule.keys.state and len(terms) < 2:
+            if request.key == KEYS.state and len(terms) < 2:
                 second.resign()
                 raise Refused(StatusCode.UNAVAILABLE, "etcdserver: too many requests")
             return answers(request)
@@ -122,7 +162,7 @@ def test_nothing_is_changed_before_what_the_leader_before_left_is_read(folder: P
         said: list[str] = []
 
         def sent(process: Process, method: str, request: Any) -> None:
-            if method.endswith("Range") and request.key == schedule.keys.state and process is second.process:
+            if method.endswith("Range") and request.key == KEYS.state and process is second.process:
                 assert second.controller is not None
                 said.append(second.controller.why_no_changes())
 

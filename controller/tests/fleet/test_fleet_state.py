@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from fleet.late_etcd import Late
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wayname.edge.boundary import Json, Persist
-from wayname.fleet.etcd import Condition, Delete, Etcd, EtcdError, Operation, Outcome, Put
+from wayname.fleet.etcd import Delete, Etcd, Put
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import Term
+from wayname.fleet.lease import Granted
 from wayname.fleet.sealing import FORM, Seal, SealError, new_key
 from wayname.fleet.state import FleetState
 from wayname_lab.etcd import EtcdCluster
@@ -31,7 +33,7 @@ async def leading(cluster: EtcdCluster, edge: str) -> AsyncIterator[tuple[Etcd, 
     async with asyncio.timeout(60):
         try:
             done = await etcd.transact([], Put(keys.leader, b"{}"))
-            yield etcd, keys, Term(done.revision, done.revision, 0, True, 0.0)
+            yield etcd, keys, Term(done.revision, done.revision, Granted(0, 1.0, 0.0), True)
         finally:
             await etcd.close()
 
@@ -98,18 +100,6 @@ async def test_who_leads_no_more_writes_nothing(one_etcd: EtcdCluster) -> None:
         successor = state(etcd, keys, OLD)
         await successor.load()
         assert successor.read() == {"a": 1}
-
-
-class Late(Etcd):
-    """Gives up on a transaction that comes to etcd later."""
-
-    withholds = False
-
-    async def transact(self, conditions: Iterable[Condition], *operations: Operation) -> Outcome:
-        if self.withholds:
-            self.withheld = list(conditions), operations
-            raise EtcdError("etcd does not answer")
-        return await super().transact(conditions, *operations)
 
 
 async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster) -> None:

@@ -13,7 +13,8 @@ import pytest
 from wayname.edge.boundary import Severity
 from wayname.fleet.etcd import Etcd, Put
 from wayname.fleet.keys import EdgeKeys
-from wayname.fleet.leadership import FormError, Leadership, boot_time
+from wayname.fleet.leadership import FormError, Leadership
+from wayname.fleet.lease import Lease, boot_time
 from wayname.fleet.sealing import FORM
 from wayname_lab.etcd import EtcdCluster
 
@@ -25,29 +26,45 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 class Candidate:
-    """A controller as far as it is elected."""
+    """A controller as far as it is elected; with the lease of another one, it is in the same process."""
 
-    def __init__(self, cluster: EtcdCluster, name: str, edge: str, clock: Callable[[], float] = boot_time) -> None:
+    def __init__(
+        self,
+        cluster: EtcdCluster,
+        name: str,
+        edge: str,
+        clock: Callable[[], float] = boot_time,
+        lease: Lease | None = None,
+        seconds: int = 1,
+    ) -> None:
         self.told: list[tuple[str, str]] = []
-        self.etcd = Etcd(cluster.endpoints)
+        self.lease = lease or Lease(Etcd(cluster.endpoints), seconds, clock)
+        self.has_lease = lease is None
+        self.etcd = self.lease.etcd
         self.keys = EdgeKeys("wayname", edge)
-        self.leadership = Leadership(self.etcd, self.keys, name, 1, self._report, lambda: None, clock)
-        self.task: asyncio.Task[None] | None = None
+        self.leadership = Leadership(self.lease, self.keys, name, self._report, lambda: None)
+        self.tasks: list[asyncio.Task[None]] = []
 
     def _report(self, kind: str, _severity: Severity, _subject: str, text: str) -> None:
         self.told.append((kind, text))
 
     def start(self) -> None:
         """Begin to campaign."""
-        self.task = asyncio.create_task(self.leadership.run())
+        runs = [self.leadership.run(), *([self.lease.run()] if self.has_lease else [])]
+        self.tasks = [asyncio.create_task(each) for each in runs]
 
     async def stop(self) -> None:
         """End, and let go."""
-        if self.task:
-            self.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self.task
-            self.task = None
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.tasks = []
+
+    async def close(self) -> None:
+        """End as a process does."""
+        await self.stop()
+        if self.has_lease:
+            await self.lease.end()
 
     async def until(self, kind: str) -> str:
         """Wait until it tells something of a kind that it had not told when this began."""
@@ -66,8 +83,7 @@ async def candidates(
             yield made
         finally:
             for each in made:
-                await each.stop()
-                await each.etcd.close()
+                await each.close()
 
 
 async def test_one_leads_and_the_other_follows_with_a_higher_election_id(one_etcd: EtcdCluster) -> None:
@@ -100,11 +116,47 @@ async def test_a_leader_that_is_drained_lets_go(one_etcd: EtcdCluster) -> None:
         assert again.election_id > term.election_id and not again.is_anew
 
 
+async def test_a_process_lets_go_of_one_edge_and_keeps_its_lease_for_the_others(one_etcd: EtcdCluster) -> None:
+    one = Candidate(one_etcd, "c1", "one-of-two", seconds=5)
+    two = Candidate(one_etcd, "c1", "other-of-two", lease=one.lease)
+    async with asyncio.timeout(90):
+        try:
+            one.start()
+            two.start()
+            terms = await one.leadership.elected(), await two.leadership.elected()
+            assert terms[0].lease is terms[1].lease
+            ended = asyncio.create_task(one.until("fleet.ended"))
+            await asyncio.sleep(0)
+            await one.leadership.resign()
+            await ended
+            assert two.leadership.term is terms[1]
+            again = await one.leadership.elected()
+            assert again.lease is terms[0].lease and again.election_id > terms[0].election_id
+            assert two.leadership.term is terms[1] and two.leadership.may_write()
+            # Its lease has ended: nothing of the process leads any more.
+            await one.etcd.revoke(again.lease.number)
+            await until(lambda: one.leadership.term is not again and two.leadership.term is not terms[1])
+            await until(lambda: again.lease.has_ended)
+        finally:
+            await two.close()
+            await one.close()
+
+
+async def test_a_key_of_its_own_that_it_does_not_know_of_is_given_back(one_etcd: EtcdCluster) -> None:
+    async with candidates(one_etcd, "unheard", boot_time) as (only,):
+        # So an election ends of which no answer comes.
+        lease = await only.lease.hold()
+        done = await only.etcd.transact([], Put(only.keys.leader, b"{}", lease.number))
+        only.start()
+        term = await only.leadership.elected()
+        assert term.revision > done.revision and term.is_anew
+
+
 async def test_a_leader_stops_writing_by_its_own_clock_while_etcd_is_away(three_etcds: EtcdCluster) -> None:
     async with candidates(three_etcds, "held", boot_time) as (only,):
         only.start()
         term = await only.leadership.elected()
-        assert term.until <= boot_time() + 1
+        assert term.lease.until <= boot_time() + 1
         held = asyncio.create_task(only.until("fleet.held"))
         await asyncio.sleep(0)
         for member in three_etcds.members[:2]:

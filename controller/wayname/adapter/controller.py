@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from finsy import P4Schema
+
 from wayname.adapter.connection import Connection, NotLeadingError, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
@@ -58,6 +60,7 @@ from wayname.edge.boundary import (
 from wayname.edge.provider_prefixes.manager import learned_before
 from wayname.fleet.key_files import fetch, to_keep
 from wayname.fleet.leadership import FormError, Term
+from wayname.fleet.lease import Lease
 from wayname.fleet.member import FleetMember
 from wayname.fleet.sealing import SealError
 from wayname.identity.key_files import KeyFileError, edge_key
@@ -87,10 +90,13 @@ class Controller:
         rng: random.Random | None = None,
         on_event: Callable[[RecordedEvent], None] | None = None,
         on_captured: Callable[[Captured], None] | None = None,
+        lease: Lease | None = None,
+        schema: P4Schema | None = None,
     ) -> None:
-        self.schema = load_program(config.switch)
+        """In a fleet, `lease` is that of this process, which runs it. `schema` is what the switch's program says."""
+        self.schema = schema or load_program(config.switch)
         self._rng = rng or random.SystemRandom()
-        self.fleet = self._fleet_member(config)
+        self.fleet = self._fleet_member(config, lease)
         # Where the site has another edge beside this one: each has a switch of its own, which nobody else controls.
         self.virtual_router = self._virtual_router(config)
         self._leading = Leading(None if self.virtual_router else self.fleet, self._take_up)
@@ -162,11 +168,12 @@ class Controller:
         finally:
             self._memory.close()
 
-    def _fleet_member(self, config: Config) -> FleetMember | None:
+    def _fleet_member(self, config: Config, lease: Lease | None) -> FleetMember | None:
         if config.fleet is None:
             return None
+        assert lease is not None, "whoever runs controllers of a fleet runs the lease of their process"
         stands = config.vrrp is None
-        return FleetMember(config.fleet, self.report, self._leadership_changed, self._found, stands=stands)
+        return FleetMember(config.fleet, lease, self.report, self._leadership_changed, self._found, stands=stands)
 
     def _virtual_router(self, config: Config) -> VirtualRouter | None:
         if config.fleet is None or config.vrrp is None or self.fleet is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,8 @@ from wayname.config.model import Config
 from wayname.edge.boundary import Severity
 from wayname.fleet.etcd import CreatedAt, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
-from wayname.fleet.leadership import PAUSE, Term
+from wayname.fleet.leadership import Term
+from wayname.fleet.lease import PAUSE
 from wayname.fleet.publication import Published, open_published
 from wayname.fleet.sealing import FORM, Seal, SealError
 
@@ -24,10 +26,16 @@ LOOK_AGAIN = 5.0
 
 
 class FleetConfiguration:
-    """Tables for an edge: `read` them before there is a controller, `follow` them then."""
+    """Tables for an edge: `read` them before there is a controller, `follow` them then.
 
-    def __init__(self, fleet: Fleet, file: Path, waits: Callable[[str], None]) -> None:
-        self._etcd = Etcd.of(fleet)
+    Where the file is of many edges it says what they have in common, and etcd must have the rest of each.
+    """
+
+    def __init__(
+        self, fleet: Fleet, file: Path, etcd: Etcd, waits: Callable[[str], None], *, of_many: bool = False
+    ) -> None:
+        self._etcd = etcd
+        self._of_many = of_many
         self._seal = Seal.read(fleet.sealing_key)
         self._place = FleetKeys(fleet.prefix).configuration(fleet.edge)
         keys = EdgeKeys.of(fleet)
@@ -42,23 +50,30 @@ class FleetConfiguration:
 
     def load(self) -> Config:
         """Read the controller's file, with what etcd had last."""
-        return load_config(self._file, self._published.text)
+        return load_config(self._file, self._published.text, self._edge if self._of_many else "")
 
     async def read(self) -> Config:
         """Wait for etcd's answer; return the whole configuration."""
         said = ""
         while True:
             try:
-                await self._look()
+                revision = await self._look()
+                if self._published.version or not self._of_many:
+                    config = self.load()
+                    self._in_force = self._published
+                    return config
+                why = f"etcd has no configuration of edge {self._edge}: `wayname fleet apply` brings it there"
             except EtcdError as error:
-                if str(error) != said:
-                    said = str(error)
-                    self._waits(f"the configuration of edge {self._edge} is in etcd: {error}")
-                await asyncio.sleep(PAUSE)
+                why = f"the configuration of edge {self._edge} is in etcd: {error}"
+                revision = 0
+            if why != said:
+                said = why
+                self._waits(why)
+            if revision:
+                with contextlib.suppress(EtcdError):
+                    await self._wait_for_change(revision)
             else:
-                config = self.load()
-                self._in_force = self._published
-                return config
+                await asyncio.sleep(PAUSE)
 
     async def follow(self, controller: Controller, reloader: Reloader) -> None:
         """Have the controller go by what etcd has, as long as it runs."""
@@ -72,10 +87,6 @@ class FleetConfiguration:
             except SealError as error:
                 controller.report("config.refused", Severity.WARNING, self._edge, str(error))
                 await asyncio.sleep(LOOK_AGAIN)
-
-    async def close(self) -> None:
-        """Let go of etcd."""
-        await self._etcd.close()
 
     async def _look(self) -> int:
         revision, found = await self._etcd.below(self._place)

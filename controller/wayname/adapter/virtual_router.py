@@ -14,7 +14,8 @@ from typing import Protocol
 
 from wayname.edge.boundary import Json, Severity, VrrpRole, VrrpRoleWanted
 from wayname.fleet.etcd import EtcdError
-from wayname.fleet.leadership import PAUSE, Term
+from wayname.fleet.leadership import Term
+from wayname.fleet.lease import PAUSE
 from wayname.fleet.member import FleetMember
 
 # How long who takes over asks etcd for what was written last.

@@ -7,26 +7,26 @@ import contextlib
 import faulthandler
 import signal
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import structlog
 
-from wayname.adapter import Controller, ReloadError
+from wayname.adapter import ReloadError
 from wayname.adapter.fleet_configuration import FleetConfiguration
 from wayname.adapter.garbage_collection import short_collections
-from wayname.adapter.reloader import Reloader
-from wayname.api.app import ApiServices, make_app
+from wayname.api.app import make_app
 from wayname.api.audit import Audit
-from wayname.api.captures import Captures
-from wayname.api.listeners import open_listeners, reread
+from wayname.api.edges import make_edges_app
+from wayname.api.listeners import Listener, open_listeners, reread
 from wayname.api.server import serve
 from wayname.cli.descriptors import most_connections
+from wayname.cli.many_edges import Edges
+from wayname.cli.running_edge import RunningEdge
 from wayname.cli.service_manager import ServiceManager
-from wayname.composition.configuration import load_config
 from wayname.config.model import Config
-from wayname.logs.event_log import EventLog
+from wayname.edge.boundary import Severity
+from wayname.fleet.lease import Lease
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # After a signal; what is still alive then says where it hangs, and ends with status 1.
@@ -78,32 +78,72 @@ async def control(config: Config, file: Path, replace_pipeline: bool) -> None:
 
 async def control_until_cancelled(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run the controller and its API side by side; the end of one is the end of both."""
-    tables = FleetConfiguration(config.fleet, file, log_waiting) if config.fleet else None
+    if config.fleet is None:
+        await control_edge(config, file, replace_pipeline, None)
+        return
+    lease = Lease.of(config.fleet)
+    try:
+        if config.fleet.edges:
+            await control_edges(config, file, replace_pipeline, lease)
+        else:
+            await control_edge(config, file, replace_pipeline, lease)
+    finally:
+        await lease.end()
+
+
+async def control_edge(config: Config, file: Path, replace_pipeline: bool, lease: Lease | None) -> None:
+    """Control the one edge of this process."""
+    tables = FleetConfiguration(config.fleet, file, lease.etcd, log_waiting) if config.fleet and lease else None
     if tables:
         config = await tables.read()
-    event_log, captures = EventLog(), Captures(time.time)
-    controller = Controller(
-        config, replace_pipeline=replace_pipeline, on_event=event_log.record, on_captured=captures.take
+    listeners: list[Listener] = []
+    edge = RunningEdge(
+        config,
+        file,
+        lambda config: reread(listeners, config.api),
+        replace_pipeline=replace_pipeline,
+        lease=lease,
+        tables=tables,
     )
-    listeners = open_listeners(config.api)
-    load = tables.load if tables else partial(load_config, file)
-    reloader = Reloader(controller, file, load, lambda config: reread(listeners, config.api))
-    audit = Audit(controller.report, time.monotonic)
-    began = time.monotonic()
-    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began, reloader.reload, audit)
-    where = " and ".join(str(each.address) for each in listeners)
-    structlog.get_logger().info(
-        f"the controller of {config.switch.address} answers at {where}", kind="controller.begin"
-    )
+    listeners += open_listeners(config.api)
+    log_begin(f"the controller of {config.switch.address}", listeners)
     async with asyncio.TaskGroup() as group:
-        group.create_task(controller.run())
-        group.create_task(reload_on_hangup(reloader))
-        if tables:
-            group.create_task(tables.follow(controller, reloader))
-        app = make_app(controller, beside)
-        group.create_task(serve(app, listeners, most_connections(), audit, beside.end_streams))
+        if lease:
+            group.create_task(lease.run())
+        group.create_task(edge.run())
+        group.create_task(reload_on_hangup(edge.reloader.reload))
+        app, services = make_app(edge.controller, edge.services), edge.services
+        group.create_task(serve(app, listeners, most_connections(), services.audit, services.end_streams))
         # Behind all that it says is there.
         group.create_task(ServiceManager().keep_told())
+
+
+async def control_edges(config: Config, file: Path, replace_pipeline: bool, lease: Lease) -> None:
+    """Control the edges of a fleet that this process stands for."""
+    assert config.fleet is not None
+    listeners = open_listeners(config.api)
+    edges = Edges(config, file, lease, lambda config: reread(listeners, config.api), replace_pipeline=replace_pipeline)
+    audit = Audit(log_report, time.monotonic)
+    log_begin(f"the controller of {', '.join(config.fleet.edges)}", listeners)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(lease.run())
+        group.create_task(edges.run())
+        group.create_task(reload_on_hangup(edges.reload))
+        # Each edge ends its own streams.
+        app = make_edges_app(edges, audit)
+        group.create_task(serve(app, listeners, most_connections(), audit, lambda: None))
+        group.create_task(ServiceManager().keep_told())
+
+
+def log_begin(who: str, listeners: list[Listener]) -> None:
+    """Say where the API is."""
+    where = " and ".join(str(each.address) for each in listeners)
+    structlog.get_logger().info(f"{who} answers at {where}", kind="controller.begin")
+
+
+def log_report(kind: str, severity: Severity, subject: str, text: str) -> None:
+    """Say what is of no single edge."""
+    getattr(structlog.get_logger(), severity)(text, kind=kind, subject=subject)
 
 
 def log_waiting(text: str) -> None:
@@ -111,7 +151,7 @@ def log_waiting(text: str) -> None:
     structlog.get_logger().warning(text, kind="controller.waits")
 
 
-async def reload_on_hangup(reloader: Reloader) -> None:
+async def reload_on_hangup(reload: Callable[[], Awaitable[object]]) -> None:
     """Read the configuration again at each SIGHUP; an event tells what came of it."""
     asked, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGHUP, asked.set)
@@ -120,6 +160,6 @@ async def reload_on_hangup(reloader: Reloader) -> None:
             await asked.wait()
             asked.clear()
             with contextlib.suppress(ReloadError):
-                await reloader.reload()
+                await reload()
     finally:
         loop.remove_signal_handler(signal.SIGHUP)

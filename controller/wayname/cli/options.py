@@ -12,6 +12,8 @@ import click
 from wayname.config.api_address import ApiAddress, default_address, parse_address
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from wayname.client import Client, Credentials
 
 
@@ -21,6 +23,8 @@ class Asking:
 
     address: ApiAddress = field(default_factory=default_address)
     json: bool = False
+    # Of which of several edges that the controller stands for.
+    edge: str = ""
     # Who asks over TCP: by the fields of `wayname.client.Credentials`.
     credential_files: dict[str, Path] = field(default_factory=dict)
 
@@ -28,7 +32,7 @@ class Asking:
         """Connect to the controller; httpx takes a while to load, so only who needs it does."""
         from wayname.client import Client
 
-        return Client(self.address, self.credentials(), seconds=seconds)
+        return Client(self.address, self.credentials(), seconds=seconds, edge=self.edge)
 
     def credentials(self) -> Credentials:
         """Who asks over TCP, and whom to believe there."""
@@ -57,17 +61,40 @@ def take_json(context: click.Context, _option: click.Parameter, value: bool) -> 
         asking(context).json = True
 
 
-def client_options(command: Callable[..., Any], variable: str | None = None) -> Callable[..., Any]:
-    """Add --api and --json; the environment's variable counts least, so only the outermost command reads it."""
+def take_edge(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    """Keep --edge."""
+    if value is not None:
+        asking(context).edge = value
+
+
+def complete_edges(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete the name of one of several edges."""
+    from wayname.cli.running_names import EDGES
+
+    asking(context).edge = ""
+    return EDGES(context, _parameter, begun)
+
+
+def client_options(command: Callable[..., Any], *, is_outermost: bool = False) -> Callable[..., Any]:
+    """Add --api, --edge and --json; variables of the environment count least: only the outermost command reads them."""
     api = click.option(
         "--api",
         metavar="ADDRESS",
-        envvar=variable,
+        envvar="WAYNAME_API" if is_outermost else None,
         expose_value=False,
         callback=take_address,
         help=f"The controller's API: unix:PATH or https://HOST:PORT; else $WAYNAME_API, else {default_address()}.",
     )
-    return api(json_option(command))
+    edge = click.option(
+        "--edge",
+        metavar="NAME",
+        envvar="WAYNAME_EDGE" if is_outermost else None,
+        expose_value=False,
+        callback=take_edge,
+        shell_complete=complete_edges,
+        help="Which edge, where the controller stands for several; else $WAYNAME_EDGE.",
+    )
+    return api(edge(json_option(command)))
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +132,7 @@ def environment_options(command: Callable[..., Any]) -> Callable[..., Any]:
         credential("--token-file", "token", "WAYNAME_TOKEN_FILE", "Over TCP: the file with your token"),
     ):
         command = option(command)
-    return client_options(command, "WAYNAME_API")
+    return client_options(command, is_outermost=True)
 
 
 pass_asking = click.make_pass_decorator(Asking, ensure=True)

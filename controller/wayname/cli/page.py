@@ -29,9 +29,9 @@ def command(asking: Asking, port: int) -> None:
     client = asking.client()
     # What is wrong with the way to the controller is said here and not in the browser.
     client.status()
-    name = "edge"
+    edge = async_client(asking.address, asking.credentials(), asking.edge)
     try:
-        asyncio.run(serve({name: async_client(asking.address, asking.credentials())}, port, asking.json))
+        asyncio.run(serve({asking.edge or "edge": edge}, port, asking.json))
     except KeyboardInterrupt:
         return
     except OSError as error:

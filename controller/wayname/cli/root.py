@@ -26,6 +26,7 @@ COMMANDS = {
     "doctor": ("wayname.cli.doctor", "Tell what this machine lacks to run an edge, each with its mend."),
     "reload": ("wayname.cli.reload", "Have the controller read its configuration again."),
     "status": ("wayname.cli.status", "Show the switch, the controller and the ports."),
+    "edges": ("wayname.cli.edges", "List the edges of a controller that stands for several."),
     "watch": ("wayname.cli.watch", "Watch an edge on the terminal: providers, paths, sessions, events."),
     "page": ("wayname.cli.page", "Show the live page of the controller in a browser."),
     "hosts": ("wayname.cli.hosts", "Show hosts: port, VLAN, MAC and addresses (FDB and neighbours)."),

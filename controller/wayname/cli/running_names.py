@@ -34,6 +34,7 @@ def names_of(ask: Ask, key: str, *about: str) -> Complete:
     return complete
 
 
+EDGES = names_of(lambda client: client.edges(), "edge")
 SESSIONS = names_of(lambda client: client.sessions(), "number", "local", "peer")
 PORTS = names_of(lambda client: client.ports(), "name", "number")
 TABLES = names_of(lambda client: client.tables(), "name", "about")

@@ -30,7 +30,7 @@ def command(asking: Asking, lines: bool) -> None:
     from wayname.client.transport import async_client
 
     asking.client().status()
-    client = async_client(asking.address, asking.credentials())
+    client = async_client(asking.address, asking.credentials(), asking.edge)
     try:
         if asking.json:
             asyncio.run(print_json(client))

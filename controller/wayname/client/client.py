@@ -5,12 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import Literal, TypedDict, cast
 
 from wayname.client.answers import Event, TraceRecord
 from wayname.client.operations import Operations
 
 Direction = Literal["in", "out", "both"]
+
+
+class EdgeAnswer(TypedDict):
+    """One of several edges that a controller stands for."""
+
+    edge: str
+    runs: bool
+    leads: bool
+    connected: bool
+    restarts: int
+    why: str
 
 
 class Client(Operations):
@@ -46,6 +57,10 @@ class Client(Operations):
         wish = {"port": port, "direction": direction, "count": count, "seconds": seconds}
         with self.stream("/v1/capture", method="POST", body=wish, endless=True) as response:
             yield response.iter_bytes()
+
+    def edges(self) -> list[EdgeAnswer]:
+        """The edges that a controller stands for which has several; `edge` of a client names one of them."""
+        return cast("list[EdgeAnswer]", self.get("/v1/edges"))
 
     def metrics(self) -> str:
         """All numbers, as Prometheus reads them."""

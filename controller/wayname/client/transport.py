@@ -18,20 +18,28 @@ Parameters = Mapping[str, str | int | float | bool | None]
 SECONDS = 30.0
 
 
-def async_client(address: ApiAddress, credentials: Credentials) -> httpx.AsyncClient:
-    """A client for who asks many things at a time."""
+def async_client(address: ApiAddress, credentials: Credentials, edge: str = "") -> httpx.AsyncClient:
+    """A client for who asks many things at a time; of an edge, where the controller stands for several."""
     if isinstance(address, UnixAddress):
         transport = httpx.AsyncHTTPTransport(uds=str(address.path))
-        return httpx.AsyncClient(transport=transport, base_url="http://localhost")
+        return httpx.AsyncClient(transport=transport, base_url=f"http://localhost{path_of(edge)}")
     return httpx.AsyncClient(
         transport=httpx.AsyncHTTPTransport(verify=credentials.tls_context()),
-        base_url=f"https://{address}",
+        base_url=f"https://{address}{path_of(edge)}",
         headers=credentials.headers(),
     )
 
 
+def path_of(edge: str) -> str:
+    """Where the API of one of several edges begins."""
+    return f"/edges/{quoted(edge)}" if edge else ""
+
+
 class Transport:
-    """Asks the controller at an address: `unix:PATH` or `HOST:PORT`, else the user's own socket."""
+    """Asks the controller at an address: `unix:PATH` or `HOST:PORT`, else the user's own socket.
+
+    One that stands for several edges is asked of the one that is named.
+    """
 
     def __init__(
         self,
@@ -39,6 +47,7 @@ class Transport:
         credentials: Credentials = Credentials(),  # noqa: B008 (it is frozen)
         *,
         seconds: float = SECONDS,
+        edge: str = "",
     ) -> None:
         self.address = parse_address(address) if isinstance(address, str) else address or default_address()
         self.seconds = seconds
@@ -48,7 +57,7 @@ class Transport:
         else:
             transport, base = httpx.HTTPTransport(verify=credentials.tls_context()), f"https://{self.address}"
             headers = credentials.headers()
-        self.http = httpx.Client(transport=transport, base_url=base, headers=headers)
+        self.http = httpx.Client(transport=transport, base_url=base + path_of(edge), headers=headers)
 
     def __enter__(self) -> Self:
         """Close connections at the end."""

@@ -13,9 +13,12 @@ from wayname.config.sections import ProtocolSection
 from wayname.session.protocol import Protocol
 
 
-def load_config(path: Path, more: str = "") -> Config:
-    """Read a configuration file, and behind it the tables that its fleet has for the edge."""
-    return load.load_config(path, _sections(PROTOCOLS), more=more)
+def load_config(path: Path, more: str = "", edge: str = "") -> Config:
+    """Read a configuration file, and behind it the tables that its fleet has for the edge.
+
+    Of a file that is of many edges, return the configuration of the one that is named.
+    """
+    return load.load_config(path, _sections(PROTOCOLS), more=more, edge=edge)
 
 
 def parse_config(

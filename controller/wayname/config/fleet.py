@@ -16,6 +16,8 @@ from wayname.config.tables import Mistake, Site, Table, between, count, mistake,
 from wayname.config.tls import Tls
 
 MOST_ENDPOINTS = 9
+# Of one process.
+MOST_EDGES = 10_000
 # Names are parts of etcd's keys, which roles are given by.
 FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -43,10 +45,12 @@ FleetName = Annotated[str, AfterValidator(_read_name)]
 
 
 class Fleet(Table):
-    """Where etcd is, which edge this is there, and what secures it."""
+    """Where etcd is, which edge this is there, or which edges, and what secures it."""
 
     endpoints: Annotated[tuple[Annotated[str, AfterValidator(_read_endpoint)], ...], count(1, MOST_ENDPOINTS)]
-    edge: FleetName
+    # One of them is written. Each of `edges` has a configuration in etcd, and one of its own that names it as `edge`.
+    edge: FleetName = ""
+    edges: Annotated[tuple[FleetName, ...], count(1, MOST_EDGES, " edges")] = ()
     # This controller among those of the edge.
     controller: FleetName = Field(default_factory=lambda: socket.gethostname())
     prefix: Annotated[str, AfterValidator(_read_prefix)] = "wayname"
@@ -65,6 +69,9 @@ class Fleet(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if bool(self.edge) == bool(self.edges):
+            wrong = "is there beside edges" if self.edge else "is missing"
+            raise mistake(wrong, "name the edge of this controller as edge, or several as edges", "edge")
         if self.ca is None and (self.certificate or self.key):
             raise mistake("is missing", "name the authority of etcd's certificates beside certificate and key", "ca")
         if (self.certificate is None) != (self.key is None):
@@ -80,6 +87,8 @@ def check_fleet(fleet: Fleet, site: Site) -> Iterator[Mistake]:
     """Yield endpoints that are there twice, and what a single controller keeps in files of its own."""
     for each in twice(fleet.endpoints, "", "name every member of etcd once"):
         yield Mistake(("endpoints", each.where[0]), each.wrong, each.mend)
+    for each in twice(fleet.edges, "", "name every edge once"):
+        yield Mistake(("edges", each.where[0]), each.wrong, each.mend)
     if site.config.controller.changes is not None:
         wrong = "another controller of the edge does not have controller.changes"
         mend = "leave controller.changes out, and write what is to stay into the configuration"

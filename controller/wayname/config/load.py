@@ -51,11 +51,12 @@ Protocols = Sequence[ProtocolSection[Any]]
 
 
 def load_config(
-    path: Path, protocols: Protocols, learned: Mapping[str, Learned] | None = None, more: str = ""
+    path: Path, protocols: Protocols, learned: Mapping[str, Learned] | None = None, more: str = "", edge: str = ""
 ) -> Config:
     """Read a configuration file, with the sections of these protocols, and with what providers said.
 
-    `more` are tables that a fleet's configuration has for the edge, and that the file has not.
+    `more` are tables that a fleet's configuration has for the edge, and that the file has not. A file that is of many
+    edges is read as that of the one that is named.
     """
     try:
         octets, wrong = read_private(path)
@@ -65,7 +66,7 @@ def load_config(
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
     try:
-        config = parse_config(_with_more(text, more, path), protocols, str(path), path.parent, learned or {})
+        config = parse_config(_with_more(text, more, edge, path), protocols, str(path), path.parent, learned or {})
     except ConfigError as error:
         raise KeyLines(text).placed(error, str(path)) from None
     if wrong and not more and has_secrets(config, protocols):
@@ -73,9 +74,9 @@ def load_config(
     return config
 
 
-def _with_more(text: str, more: str, path: Path) -> str:
-    """Return a file's text with tables from elsewhere."""
-    if not more:
+def _with_more(text: str, more: str, edge: str, path: Path) -> str:
+    """Return a file's text with tables from elsewhere, for one of its edges if one is named."""
+    if not more and not edge:
         return text
     try:
         own, others = parse_toml(text), parse_toml(more)
@@ -84,6 +85,9 @@ def _with_more(text: str, more: str, path: Path) -> str:
     if twice := own.keys() & others.keys():
         names = ", ".join(sorted(twice))
         raise ConfigError(f"{path}: the fleet's configuration has {names} for this edge too; leave that out here")
+    if edge and isinstance(own.get("fleet"), dict):
+        own["fleet"] = {**own["fleet"], "edge": edge}
+        own["fleet"].pop("edges", None)
     return tomli_w.dumps(own | others)
 
 

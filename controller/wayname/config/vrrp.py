@@ -27,3 +27,5 @@ def check_vrrp(_vrrp: Vrrp, site: Site) -> Iterator[Mistake]:
         yield Mistake(
             (), "there is no [fleet]", "write [fleet]: what the other edge has to know of sessions is in etcd"
         )
+    elif site.config.fleet.edges:
+        yield Mistake((), "is for a process of one edge", "name that as edge in [fleet], and have no edges there")

@@ -2,20 +2,32 @@
 
     form (1)  octets of the edge that speaks for the host
 
-The leader of an edge writes it, under its lease. Whoever begins a session reads the one key that it needs, and whoever
-finds nothing in time does as with hosts of no fleet.
+The leader of an edge writes it, under its process's lease. Whoever begins a session reads the one key that it needs,
+and whoever finds nothing in time does as with hosts of no fleet.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import IPv6Address
 
 from wayname.edge.boundary import FindHost, HostFound, PublishHost, Severity
-from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, KeyValue, Put
+from wayname.fleet.etcd import (
+    CHANGES_AT_ONCE,
+    ChangedAt,
+    Condition,
+    CreatedAt,
+    Delete,
+    Etcd,
+    EtcdError,
+    Get,
+    KeyValue,
+    Put,
+)
 from wayname.fleet.keys import EdgeKeys, FleetKeys
-from wayname.fleet.leadership import PAUSE, Leadership, Term
+from wayname.fleet.leadership import Leadership, Term
+from wayname.fleet.lease import PAUSE
 from wayname.fleet.sealing import refusal
 
 # Of values here. An older controller has nothing of a newer one's but that.
@@ -51,9 +63,12 @@ class Directory:
         self._questions: asyncio.Queue[FindHost] = asyncio.Queue()
         self._changed = asyncio.Event()
         self._wanted: dict[IPv6Address, bytes] = {}
-        # What etcd has of it, under the lease of a term.
+        # What etcd has of it since a term, or what it may have where no answer came.
         self._published: dict[IPv6Address, bytes] = {}
+        self._unanswered: set[IPv6Address] = set()
         self._term: Term | None = None
+        # Of etcd, at which this controller published last, as far as it knows.
+        self._published_at = 0
         self._trouble = ""
 
     def ask(self, wish: PublishHost | FindHost) -> None:
@@ -104,37 +119,76 @@ class Directory:
 
     async def _settle(self) -> None:
         """Have etcd know all hosts of this edge, and none that is not here any more."""
+        if self._leadership.term is not self._term:
+            await self.withdraw()
         while (term := self._leadership.term) is not None and self._leadership.may_write():
             if term is not self._term:
-                # What another lease had goes with that.
-                self._term, self._published = term, {}
-            changed = [each for each, value in self._wanted.items() if self._published.get(each) != value]
+                await self.withdraw()
+                self._term = term
+            changed = [each for each, value in self._wanted.items() if not self._has(each, value)]
             gone = [each for each in self._published if each not in self._wanted]
             some = (changed + gone)[:CHANGES_AT_ONCE]
             if not some:
                 return
-            values = {each: self._wanted.get(each) for each in some}
-            operations = (
-                Delete(self._keys.host(each)) if value is None else Put(self._keys.host(each), value, term.lease)
-                for each, value in values.items()
-            )
-            # If no answer comes etcd may have it or not, so that it is written again, or deleted.
-            self._published |= dict.fromkeys(values, b"")
-            done = await self._etcd.transact([CreatedAt(self._edge.leader, term.revision)], *operations)
-            if not done.succeeded:
+            if not await self._write(term, {each: self._wanted.get(each) for each in some}):
                 return
-            for each, value in values.items():
-                if value is None:
-                    self._published.pop(each, None)
-                else:
-                    self._published[each] = value
+
+    def _has(self, address: IPv6Address, value: bytes | None) -> bool:
+        """Whether etcd has this value of a host, and answered that it does."""
+        return self._published.get(address) == value and address not in self._unanswered
+
+    async def _write(self, term: Term, values: Mapping[IPv6Address, bytes | None]) -> bool:
+        """Have etcd take values of hosts; return whether this controller still leads."""
+        operations = (
+            Delete(self._keys.host(each)) if value is None else Put(self._keys.host(each), value, term.lease.number)
+            for each, value in values.items()
+        )
+        # If no answer comes etcd may have it or not, so that it is written again, or deleted.
+        self._published |= {each: value for each, value in values.items() if value is not None}
+        self._unanswered |= values.keys()
+        # A request of which no answer came may be under way still: each is void once a later one was carried out.
+        conditions: list[Condition] = [
+            CreatedAt(self._edge.leader, term.revision),
+            ChangedAt(self._edge.published, self._published_at),
+        ]
+        done = await self._etcd.transact(conditions, *operations, Put(self._edge.published, b""))
+        if not done.succeeded:
+            found = await self._etcd.get(self._edge.published)
+            before, self._published_at = self._published_at, found.changed if found else 0
+            return self._published_at != before
+        self._published_at = done.revision
+        for each, value in values.items():
+            self._unanswered.discard(each)
+            if value is None:
+                self._published.pop(each, None)
+        return True
+
+    async def withdraw(self) -> None:
+        """Have etcd forget what the last term published: the lease goes on, and whoever leads now has other hosts."""
+        term = self._term
+        while term is not None and self._published and not term.lease.has_ended:
+            some = list(self._published)[:CHANGES_AT_ONCE]
+            got = (await self._etcd.transact([], *(Get(self._keys.host(each)) for each in some))).got
+            # What somebody else wrote there meanwhile stays.
+            own = [
+                found
+                for each, found in zip(some, got, strict=True)
+                if found
+                and found.lease == term.lease.number
+                and (found.value == self._published[each] or each in self._unanswered)
+            ]
+            unchanged = [ChangedAt(each.key, each.changed) for each in own]
+            if not own or (await self._etcd.transact(unchanged, *(Delete(each.key) for each in own))).succeeded:
+                for each in some:
+                    del self._published[each]
+        self._term, self._published, self._unanswered = None, {}, set()
 
     async def _find(self, question: FindHost) -> None:
-        mine = self._published.get(question.asked_for)
+        mine = self._wanted.get(question.asked_for)
         if not self._leadership.may_write():
             # While etcd is away nobody waits for it.
             found = HostFound(question, None, "no answer")
-        elif mine is None or mine != self._wanted.get(question.asked_for):
+        elif mine is None or not self._has(question.asked_for, mine):
             # The other edge would not find us.
             found = HostFound(question, None, "unpublished")
         else:

@@ -5,6 +5,7 @@ Of aetcd we use the messages and stubs alone: its own client knows one member, a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -128,7 +129,7 @@ class Etcd:
     async def close(self) -> None:
         """Close all connections."""
         for member in self._members:
-            await member.channel.close()
+            await member.close()
 
     async def get(self, key: bytes) -> KeyValue | None:
         """Return what a key has."""
@@ -170,20 +171,10 @@ class Etcd:
         return lease.ID, lease.TTL
 
     async def keep_alive(self, lease: int, patience: float = ATTEMPT_SECONDS) -> float:
-        """Have a lease begin anew; return for how many seconds, 0 if it has ended."""
-
-        async def ask(member: _Member, limits: dict[str, Any]) -> Any:
-            call = member.leases.LeaseKeepAlive(**limits)
-            try:
-                await call.write(rpc.LeaseKeepAliveRequest(ID=lease))
-                answer = await call.read()
-            finally:
-                call.cancel()
-            if answer is grpc.aio.EOF:
-                raise EtcdError(f"etcd at {member.endpoint} ended the call")
-            return answer
-
-        return float((await self._ask(ask, patience)).TTL)
+        """Have a lease begin anew; return for how many seconds, 0 if it has ended. One stream serves all such calls."""
+        request = rpc.LeaseKeepAliveRequest(ID=lease)
+        answer = await self._ask(lambda member, _limits: member.keep_alive(request, patience), patience)
+        return float(answer.TTL)
 
     async def revoke(self, lease: int) -> None:
         """End a lease; what was under it is gone."""
@@ -206,7 +197,9 @@ class Etcd:
                     yield [_change(each) for each in answer.events]
             raise EtcdError(f"etcd at {member.endpoint} ended the watch")
         except grpc.aio.AioRpcError as error:
-            self._first = (self._first + 1) % len(self._members)
+            if self._members[self._first] is member:
+                # All that watch there hear of it, and the next one is asked once.
+                self._first = (self._first + 1) % len(self._members)
             raise EtcdError(_told(member, error)) from None
         finally:
             call.cancel()
@@ -221,6 +214,8 @@ class Etcd:
             member = self._members[at]
             try:
                 answer = await ask(member, {"timeout": patience, "metadata": _METADATA})
+            except TimeoutError:
+                said.append(f"etcd at {member.endpoint} does not answer")
             except grpc.aio.AioRpcError as error:
                 said.append(_told(member, error))
                 if error.code() not in _ELSEWHERE:
@@ -249,6 +244,34 @@ class _Member:
         self.kv = rpc.KVStub(self.channel)
         self.leases = rpc.LeaseStub(self.channel)
         self.watches = rpc.WatchStub(self.channel)
+        # The stream by which leases are kept, while nobody asks by it.
+        self._keeping: Any = None
+
+    async def keep_alive(self, request: Any, patience: float) -> Any:
+        """Ask by the stream that is open, or by a new one."""
+        call, self._keeping = self._keeping, None
+        if call is None or call.done():
+            call = self.leases.LeaseKeepAlive(metadata=_METADATA)
+        try:
+            async with asyncio.timeout(patience):
+                await call.write(request)
+                answer = await call.read()
+            if answer is grpc.aio.EOF:
+                raise EtcdError(f"etcd at {self.endpoint} ended the call")
+        except BaseException:
+            # What it answers later would be taken for the answer to another request.
+            call.cancel()
+            raise
+        if self._keeping is not None:
+            self._keeping.cancel()
+        self._keeping = call
+        return answer
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+        await self.channel.close()
 
 
 async def _range(request: Any, member: _Member, limits: dict[str, Any]) -> Any:

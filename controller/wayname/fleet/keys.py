@@ -96,6 +96,11 @@ class EdgeKeys:
         return self._under("written")
 
     @property
+    def published(self) -> bytes:
+        """Changes whenever its leader writes to the directory."""
+        return self._under("published")
+
+    @property
     def applied(self) -> bytes:
         """Which version of the configuration its leader goes by, and why it does not go by a newer one."""
         return self._under("applied")

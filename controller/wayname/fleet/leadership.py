@@ -1,8 +1,7 @@
 """Who controls an edge: elected by a lease of etcd, fenced by the switch itself.
 
-A controller leads while the key `leader` of its edge is under its lease. The revision at which that key was made is the
-P4Runtime election id, so a switch refuses whoever led before, and remembers that over its own restarts. A leader stops
-writing before its lease can have ended, by a clock that goes on while the process or the machine is stopped.
+A controller leads while the key `leader` of its edge is under the lease of its process. The revision at which that key
+was made is the P4Runtime election id, so a switch refuses whoever led before, and remembers that over its own restarts.
 """
 
 from __future__ import annotations
@@ -11,22 +10,15 @@ import asyncio
 import contextlib
 import json
 import secrets
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import CreatedAt, Delete, Etcd, EtcdError, Get, KeyValue, Put
+from wayname.fleet.etcd import CreatedAt, Delete, EtcdError, Get, KeyValue, Put
 from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.lease import PAUSE, Granted, Lease
 from wayname.fleet.sealing import FORM, refusal
 
-# Of the time that etcd grants: how often it is asked for more, how long an answer may take, and how long before its end
-# nothing is written any more. A write that is under way has that long to arrive.
-RENEWALS = 5
-PATIENCE = 1 / 4
-MARGIN = 1 / 5
-# After etcd did not answer.
-PAUSE = 0.2
 # Election ids have 128 bits: the epoch, and the revision.
 EPOCH_SHIFT = 64
 TAKEN_AWAY = "its key in etcd was taken away"
@@ -36,24 +28,20 @@ class FormError(Exception):
     """Somebody newer leads this edge, in one line."""
 
 
-def boot_time() -> float:
-    """The seconds since the machine started, those that it slept too, which CLOCK_MONOTONIC leaves out."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
 @dataclass(slots=True)
 class Term:
     """The time in which a controller leads an edge."""
 
     election_id: int
     revision: int
-    lease: int
+    # That of its process; until when it lets the leader write.
+    lease: Granted
     # Whether somebody else may have led since this controller did.
     is_anew: bool
-    # When, by the leader's clock, it stops writing.
-    until: float
     # It gives its key away: nothing is written any more, whether etcd answered to that or not.
     is_over: bool = False
+    # Set when etcd answered to that, or did not.
+    given_away: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Leadership:
@@ -61,23 +49,20 @@ class Leadership:
 
     def __init__(
         self,
-        etcd: Etcd,
+        lease: Lease,
         keys: EdgeKeys,
         controller: str,
-        lease: int,
         report: Callable[[str, Severity, str, str], None],
         changed: Callable[[], None],
-        clock: Callable[[], float] = boot_time,
     ) -> None:
         self.term: Term | None = None
-        self._etcd = etcd
+        self._lease = lease
+        self._etcd = lease.etcd
         self._keys = keys
         self._controller = controller
-        self._lease = lease
         self._report = report
         # Called when a term begins or ends, and when writing is allowed again.
         self._changed = changed
-        self._clock = clock
         self._begun = asyncio.Event()
         self._stands = asyncio.Event()
         self._stands.set()
@@ -88,7 +73,10 @@ class Leadership:
 
     def may_write(self) -> bool:
         """Whether this controller leads, by its own clock."""
-        return self.term is not None and not self.term.is_over and self._clock() < self.term.until
+        term = self.term
+        if term is None or term.is_over or term.lease.has_ended:
+            return False
+        return self._lease.clock() < term.lease.until
 
     def why_not(self) -> str:
         """Say why nothing may be changed here now; an empty text if it may."""
@@ -96,7 +84,7 @@ class Leadership:
             return ""
         edge = self._keys.edge
         if self.term is not None:
-            return f"etcd does not answer, so edge {edge} stays as it is until it does ({self._said})"
+            return f"etcd does not answer, so edge {edge} stays as it is until it does ({self.term.lease.trouble})"
         return f"this controller does not lead edge {edge}: {self._said or 'it is not elected yet'}"
 
     def stand(self, is_candidate: bool) -> None:
@@ -130,14 +118,14 @@ class Leadership:
                 why = await self._lead(term)
                 self._end(term, why)
                 if why == TAKEN_AWAY:
+                    await self._let_go(term)
                     # Others are to lead; if there is nobody, this one does again.
-                    await asyncio.sleep(self._lease)
+                    await asyncio.sleep(self._lease.seconds)
         finally:
-            if self.term is not None:
-                lease = self.term.lease
-                self._end(self.term, "it ends")
+            if (last := self.term) is not None:
+                self._end(last, "it ends")
                 with contextlib.suppress(EtcdError):
-                    await self._etcd.revoke(lease)
+                    await self._give_away(last)
 
     async def outbid(self, highest: int) -> None:
         """The switch has heard a higher election id than this term's, though nobody else leads: begin a new epoch."""
@@ -155,8 +143,28 @@ class Leadership:
 
     async def _give_away(self, term: Term, *more: Put) -> None:
         term.is_over = True
-        # Who does not lead any more changes nothing.
-        await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *more, Delete(self._keys.leader))
+        try:
+            # Who does not lead any more changes nothing.
+            await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *more, Delete(self._keys.leader))
+        finally:
+            term.given_away.set()
+
+    async def _let_go(self, term: Term) -> None:
+        """Have etcd know that the key is given away: the lease goes on, and nobody else could lead."""
+        while not term.lease.has_ended:
+            with contextlib.suppress(EtcdError):
+                await self._give_away(term)
+                return
+            await asyncio.sleep(PAUSE)
+
+    async def withdraw(self) -> None:
+        """Have no key of this process there, where no term is: its lease goes on, and nobody else could lead."""
+        _, found = await self._look()
+        if found is not None and self._lease.is_of(found.lease):
+            await self._delete(found)
+
+    async def _delete(self, found: KeyValue) -> None:
+        await self._etcd.transact([CreatedAt(self._keys.leader, found.created)], Delete(self._keys.leader))
 
     def _end(self, term: Term, why: str) -> None:
         self.term = None
@@ -174,35 +182,36 @@ class Leadership:
                     term = await self._try()
                     if term is not None:
                         return term
-                    continue
-                self._wait_behind(found)
-                await self._changes(revision, self._lease)
+                elif self._lease.is_of(found.lease):
+                    # Of an election of which no answer came: its revision is not known to be the newest here.
+                    await self._delete(found)
+                else:
+                    self._wait_behind(found)
+                    await self._changes(revision, self._lease.seconds)
             except EtcdError as error:
                 self._say("fleet.unreachable", Severity.WARNING, str(error), f"no election: {error}")
                 await asyncio.sleep(PAUSE)
 
     async def _try(self) -> Term | None:
         """Ask to lead, where nobody does."""
-        asked = self._clock()
         # An election of which no answer comes may have been won: after that nothing here is known to be the newest.
         name = secrets.token_hex(8).encode()
-        lease, granted = await self._etcd.grant(self._lease)
+        lease = await self._lease.hold()
         value = json.dumps({"form": FORM, "controller": self._controller}).encode()
         done = await self._etcd.transact(
             [CreatedAt(self._keys.leader, 0)],
             Get(self._keys.epoch),
             Get(self._keys.last_leader),
             Put(self._keys.last_leader, name),
-            Put(self._keys.leader, value, lease),
+            Put(self._keys.leader, value, lease.number),
         )
         if not done.succeeded:
-            await self._etcd.revoke(lease)
             return None
         epoch, last = done.got
         election_id = (int(epoch.value) if epoch else 0) << EPOCH_SHIFT | done.revision
         is_anew = last is None or last.value != self._last_term
         self._last_term = name
-        return Term(election_id, done.revision, lease, is_anew, asked + granted * (1 - MARGIN))
+        return Term(election_id, done.revision, lease, is_anew)
 
     def _wait_behind(self, found: KeyValue) -> None:
         try:
@@ -228,38 +237,33 @@ class Leadership:
                     return
 
     async def _lead(self, term: Term) -> str:
-        """Keep the lease until the term ends; return why it did."""
-        renewing = asyncio.create_task(self._renew(term))
-        watching = asyncio.create_task(self._watch(term))
+        """Lead until the term ends; return why it did."""
+        tasks = [asyncio.create_task(each(term)) for each in (self._follow_lease, self._watch, self._given_away)]
         try:
-            done, _ = await asyncio.wait((renewing, watching), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             return next(iter(done)).result()
         finally:
-            for task in (renewing, watching):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(renewing, watching, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _renew(self, term: Term) -> str:
-        granted = float(self._lease)
-        while not term.is_over:
-            asked = self._clock()
-            try:
-                granted = await self._etcd.keep_alive(term.lease, granted * PATIENCE)
-            except EtcdError as error:
-                if self._clock() >= term.until:
-                    text = f"changes wait until etcd answers, packets are forwarded: {error}"
-                    self._say("fleet.held", Severity.WARNING, str(error), text)
-                await asyncio.sleep(min(PAUSE, self._lease / RENEWALS))
-                continue
-            if not granted:
-                return "its lease has ended"
-            held, term.until = asked >= term.until, asked + granted * (1 - MARGIN)
-            if self._about:
+    async def _follow_lease(self, term: Term) -> str:
+        """Tell that changes wait for etcd, and that they go on; return when the lease has ended."""
+        lease = term.lease
+        while not lease.has_ended:
+            if lease.trouble:
+                text = f"changes wait until etcd answers, packets are forwarded: {lease.trouble}"
+                self._say("fleet.held", Severity.WARNING, lease.trouble, text)
+            elif self._about:
                 self._said = self._about = ""
                 self._report("fleet.resumed", Severity.INFO, self._keys.edge, "etcd answers, and changes go on")
-            if held:
+            await lease.changes()
+            if not lease.trouble:
                 self._changed()
-            await asyncio.sleep(granted / RENEWALS)
+        return "its lease has ended"
+
+    async def _given_away(self, term: Term) -> str:
+        await term.given_away.wait()
         return TAKEN_AWAY
 
     async def _watch(self, term: Term) -> str:
@@ -269,7 +273,7 @@ class Leadership:
                 revision, found = await self._look()
                 if found is None or found.created != term.revision:
                     return TAKEN_AWAY
-                await self._changes(revision, 10 * self._lease)
+                await self._changes(revision, 10 * self._lease.seconds)
             except EtcdError:
                 await asyncio.sleep(PAUSE)
 

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from wayname.config.fleet import Fleet
 from wayname.edge.boundary import HostFound, Json, Persist, Severity
 from wayname.fleet.directory import Directory
-from wayname.fleet.etcd import Etcd, EtcdError
+from wayname.fleet.etcd import EtcdError
 from wayname.fleet.keys import EdgeKeys, FleetKeys
-from wayname.fleet.leadership import PAUSE, Leadership, Term, boot_time
+from wayname.fleet.leadership import Leadership, Term
+from wayname.fleet.lease import PAUSE, Lease, boot_time
 from wayname.fleet.sealing import Seal
 from wayname.fleet.state import FleetState
 
@@ -25,18 +26,18 @@ class FleetMember:
     def __init__(
         self,
         fleet: Fleet,
+        lease: Lease,
         report: Callable[[str, Severity, str, str], None],
         changed: Callable[[], None],
         found: Callable[[HostFound], Awaitable[None]],
         stands: bool = True,
     ) -> None:
-        """`stands` for election, or not before the edge is the router of its site (docs/fleet.md)."""
+        """`lease` is its process's. It `stands` for election, or not before the edge is the router of its site."""
         keys = EdgeKeys.of(fleet)
-        self._etcd = Etcd.of(fleet)
-        self._state = FleetState(self._etcd, keys, Seal.read(fleet.sealing_key), boot_time)
+        self._state = FleetState(lease.etcd, keys, Seal.read(fleet.sealing_key), boot_time)
         self._changed = changed
-        self.leadership = Leadership(self._etcd, keys, fleet.controller, fleet.lease, report, self._leadership_changed)
-        self.directory = Directory(self._etcd, FleetKeys(fleet.prefix), keys, self.leadership, report, found)
+        self.leadership = Leadership(lease, keys, fleet.controller, report, self._leadership_changed)
+        self.directory = Directory(lease.etcd, FleetKeys(fleet.prefix), keys, self.leadership, report, found)
         self.leadership.stand(stands)
         # What is to be written down before it leads, which it will soon: it acts for the edge already.
         self.acts_early = False
@@ -49,7 +50,11 @@ class FleetMember:
         finally:
             if self._settling is not None:
                 self._settling.cancel()
-            await self._etcd.close()
+
+    async def withdraw(self) -> None:
+        """After its end, have nothing of it there that others would wait for: the lease of its process goes on."""
+        await self.leadership.withdraw()
+        await self.directory.withdraw()
 
     def _leadership_changed(self) -> None:
         self.directory.wake()

@@ -10,11 +10,11 @@ from wayname.adapter.events import RecordedEvent
 
 
 class EventLog:
-    """Takes note of each event as it is recorded."""
+    """Takes note of each event as it is recorded; its lines name the edge where a process has several."""
 
-    def __init__(self) -> None:
+    def __init__(self, edge: str = "") -> None:
         self.by_kind: Counter[tuple[str, str]] = Counter()
-        self._log = structlog.get_logger()
+        self._log = structlog.get_logger(edge=edge) if edge else structlog.get_logger()
 
     def record(self, recorded: RecordedEvent) -> None:
         """Log an event and count it."""

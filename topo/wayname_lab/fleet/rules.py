@@ -1,4 +1,4 @@
-"""What must hold whatever fails: one controller at a time writes, as long as its lease lives, and nothing is lost.
+"""What must hold of an edge whatever fails: one controller at a time writes, while its lease lives; nothing is lost.
 
 Each request is looked at when it leaves, or when it is carried out; what is broken is noted, since whoever asked would
 take an exception for the network's.
@@ -28,21 +28,23 @@ REVISION = (1 << EPOCH_SHIFT) - 1
 class Rules:
     """`broken` has what was, with the time."""
 
-    def __init__(self, clock: Callable[[], float], keys: EdgeKeys, store: EtcdStore, switch: KeptSwitch) -> None:
+    def __init__(
+        self, clock: Callable[[], float], keys: EdgeKeys, store: EtcdStore, switch: KeptSwitch, device: int
+    ) -> None:
         self.broken: list[str] = []
         # What is established: that a pinhole is open, or closed again.
         self.established: dict[Pinhole, bool] = {}
         # Revisions of leaders whose key somebody else took: they hear of it later.
         self.drained: set[int] = set()
-        self._clock, self._keys, self._store, self._switch = clock, keys, store, switch
+        self._clock, self._keys, self._store, self._switch, self._device = clock, keys, store, switch, device
 
     def breaks(self, what: str) -> None:
         """Note what does not hold."""
-        self.broken.append(f"{self._clock():.3f} s: {what}")
+        self.broken.append(f"{self._clock():.3f} s, {self._keys.edge}: {what}")
 
     def sent(self, process: Process, method: str, request: Any) -> None:
         """Look at a request when it leaves: who writes to the switch leads, and its lease lives."""
-        if method != WRITE:
+        if method != WRITE or request.device_id != self._device:
             return
         revision = U128.decode(request.election_id) & REVISION
         leader = self._store.values.get(self._keys.leader)
@@ -55,9 +57,10 @@ class Rules:
     def transacted(self, process: Process, request: Any) -> None:
         """Look at a transaction before it is carried out: who leads writes what a successor has to know."""
         leader = self._store.values.get(self._keys.leader)
-        if process.name == ADMIN and leader is not None:
+        written = list(_written(request.success))
+        if process.name == ADMIN and leader is not None and self._keys.leader in written:
             self.drained.add(leader.created)
-        if not any(key.startswith(self._keys.state) for key in _written(request.success)):
+        if not any(key.startswith(self._keys.state) for key in written):
             return
         guards = [each for each in request.compare if each.key == self._keys.leader]
         if not any(each.target == rpc.Compare.CREATE for each in guards):

@@ -1,4 +1,4 @@
-"""Random faults by seed for the controllers of an edge, its switch and its etcd; then all is mended."""
+"""Random faults by seed for the controllers of one edge or two, their switches and their etcd; then all is mended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wayname.fleet.overview import drain
 from wayname.fleet.sealing import Seal
 from wayname.fleet.state import FleetState
 from wayname.pipeline import simple_security as tables
-from wayname_lab.fleet.controllers import EDGE, PINHOLES, SWITCH, Machine, configuration, virtual_machines
+from wayname_lab.fleet.controllers import EDGES, PINHOLES, Edge, Machine, configuration, virtual_machines
 from wayname_lab.fleet.etcd_members import EtcdMembers
 from wayname_lab.fleet.loop import Process, VirtualLoop
 from wayname_lab.fleet.network import Network
@@ -47,26 +47,28 @@ class Outcome:
 
 
 class Schedule:
-    """Controllers of an edge while faults that a seed draws happen to them and to what they reach."""
+    """Controllers of edges while faults that a seed draws happen to them and to what they reach."""
 
-    def __init__(self, seed: int, loop: VirtualLoop, folder: Path) -> None:
+    def __init__(self, seed: int, loop: VirtualLoop, folder: Path, edges: int = 1) -> None:
         self.rng = random.Random(seed)
         self.loop = loop
         self.network = Network(loop, random.Random(self.rng.random()))
         self.etcd = EtcdMembers(loop, self.network, random.Random(self.rng.random()), list(ETCDS))
-        self.switch = KeptSwitch()
-        self.network.servers[SWITCH] = self.switch
-        self.keys = EdgeKeys("wayname", EDGE)
-        self.rules = Rules(lambda: loop.true_time, self.keys, self.etcd.store, self.switch)
-        self.network.sent = self.rules.sent
-        self.etcd.looked_at = self.rules.transacted
+        self.edges = [
+            self._edge(name, address, device) for device, (name, address) in enumerate(list(EDGES.items())[:edges], 1)
+        ]
+        self.network.sent = self.sent
+        self.etcd.looked_at = self.transacted
         self.machines = [
             Machine(
                 loop,
                 self.network,
                 random.Random(self.rng.random()),
-                self.rules,
-                configuration(folder, f"c{number}", ETCDS),
+                self.edges,
+                {
+                    each.name: configuration(folder, f"c{number}", ETCDS, each.name, each.address, each.device)
+                    for each in self.edges
+                },
                 self.rng.uniform(1 - DRIFT, 1 + DRIFT),
             )
             for number in range(1, CONTROLLERS + 1)
@@ -89,14 +91,40 @@ class Schedule:
             "member parted": self._part,
             "member back": self._mend_member,
             "compacted": self._compact,
-            "switch killed": self.switch.kill,
-            "switch started": self.switch.start,
+            "switch killed": lambda: self._some_edge().switch.kill(),
+            "switch started": lambda: self._some_edge().switch.start(),
             "resigned": self._resign,
             "drained": self._drain,
         }
 
+    def _edge(self, name: str, address: str, device: int) -> Edge:
+        switch = self.network.servers[address] = KeptSwitch()
+        keys = EdgeKeys("wayname", name)
+        rules = Rules(lambda: self.loop.true_time, keys, self.etcd.store, switch, device)
+        return Edge(name, address, device, switch, rules)
+
+    @property
+    def rules(self) -> Rules:
+        """What must hold of the first edge."""
+        return self.edges[0].rules
+
+    @property
+    def broken(self) -> list[str]:
+        """What did not hold."""
+        return [line for each in self.edges for line in each.rules.broken]
+
+    def sent(self, process: Process, method: str, request: Any) -> None:
+        """Look at a request when it leaves."""
+        for each in self.edges:
+            each.rules.sent(process, method, request)
+
+    def transacted(self, process: Process, request: Any) -> None:
+        """Look at a transaction before it is carried out."""
+        for each in self.edges:
+            each.rules.transacted(process, request)
+
     async def run(self) -> None:
-        """Let it all happen; `rules` says what did not hold."""
+        """Let it all happen; `broken` says what did not hold."""
         self.loop.set_exception_handler(lambda _loop, context: self.rules.breaks(f"{context}"))
         for machine in self.machines:
             machine.start()
@@ -127,7 +155,8 @@ class Schedule:
         for member in self.etcd.members:
             self.etcd.start(member)
             self.etcd.mend(member)
-        self.switch.start()
+        for edge in self.edges:
+            edge.switch.start()
         for machine in self.machines:
             if machine.process is None:
                 machine.start()
@@ -138,25 +167,30 @@ class Schedule:
 
     async def look(self) -> None:
         """Look whether somebody leads, and what was established is known there, in etcd and on the switch."""
-        leading = [each for each in self.machines if each.leads]
-        if len(leading) != 1:
-            self.rules.breaks(f"{len(leading)} lead, {HEALS_IN:g} s after all was mended")
-        for machine in leading:
-            assert machine.controller is not None
-            self.rules.knows(machine.name, machine.controller.edge.simple_security.pinholes)
-            schema = machine.controller.schema
-            there = {each: key_of(tables.pinhole(each).encode(schema)) for each in PINHOLES}
-            self.rules.knows("the switch", [each for each, key in there.items() if key in self.switch.entities])
-        await self.admin.start(self._look_in_etcd())
-        for machine in self.machines:
-            if machine.controller is not None and (faults := machine.controller.edge.faults.counts):
-                self.rules.breaks(f"{machine.name} failed: {dict(faults)}")
+        for edge in self.edges:
+            leading = [each for each in self.machines if each.leads_edge(edge.name)]
+            if len(leading) != 1:
+                edge.rules.breaks(f"{len(leading)} lead, {HEALS_IN:g} s after all was mended")
+            for machine in leading:
+                controller = machine.controllers[edge.name]
+                edge.rules.knows(machine.name, controller.edge.simple_security.pinholes)
+                there = {each: key_of(tables.pinhole(each).encode(controller.schema)) for each in PINHOLES}
+                edge.rules.knows("the switch", [each for each, key in there.items() if key in edge.switch.entities])
+            await self.admin.start(self._look_in_etcd(edge))
+            for machine in self.machines:
+                running = machine.controllers.get(edge.name)
+                if running is not None and (faults := running.edge.faults.counts):
+                    edge.rules.breaks(f"{machine.name} failed: {dict(faults)}")
 
-    async def _look_in_etcd(self) -> None:
-        state = FleetState(Etcd(ETCDS), self.keys, Seal.read(self._folder / "fleet.key"), self.loop.time)
+    async def _look_in_etcd(self, edge: Edge) -> None:
+        keys = EdgeKeys("wayname", edge.name)
+        state = FleetState(Etcd(ETCDS), keys, Seal.read(self._folder / "fleet.key"), self.loop.time)
         await state.load()
         kept = state.read()
-        self.rules.knows("etcd", [each for each in PINHOLES if f"pinhole {each.inside} - - -" in kept])
+        edge.rules.knows("etcd", [each for each in PINHOLES if f"pinhole {each.inside} - - -" in kept])
+
+    def _some_edge(self) -> Edge:
+        return self.rng.choice(self.edges)
 
     def _machine(self) -> Machine:
         return self.rng.choice(self.machines)
@@ -170,7 +204,7 @@ class Schedule:
 
     def _cut_switch(self) -> None:
         if (process := self._machine().process) is not None:
-            self._toggle(process, SWITCH)
+            self._toggle(process, self._some_edge().address)
 
     def _toggle(self, process: Process, address: str) -> None:
         way = self.network.way(process, address)
@@ -209,7 +243,7 @@ class Schedule:
                 machine.process.go_on()
 
     def _resign(self) -> None:
-        self._machine().resign()
+        self._machine().resign(self._some_edge().name)
 
     def _kill_member(self) -> None:
         # The one that leads the others, half of the times.
@@ -235,24 +269,24 @@ class Schedule:
 
     async def _drain(self) -> None:
         """As `wayname fleet drain`."""
-        await self.admin.start(self._drained())
+        await self.admin.start(self._drained(EdgeKeys("wayname", self._some_edge().name)))
 
-    async def _drained(self) -> None:
+    async def _drained(self, keys: EdgeKeys) -> None:
         etcd = Etcd(ETCDS)
         try:
-            await drain(etcd, self.keys)
+            await drain(etcd, keys)
         except EtcdError:
             pass
         finally:
             await etcd.close()
 
 
-def play(seed: int, folder: Path, what: Callable[[Schedule], Coroutine[Any, Any, None]]) -> Schedule:
+def play(seed: int, folder: Path, what: Callable[[Schedule], Coroutine[Any, Any, None]], edges: int = 1) -> Schedule:
     """Let something happen to a fleet that a seed draws; the folder has the sealing key `fleet.key`."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         loop = runner.get_loop()
         assert isinstance(loop, VirtualLoop)
-        schedule = Schedule(seed, loop, folder)
+        schedule = Schedule(seed, loop, folder, edges)
         with virtual_machines(schedule.network):
             try:
                 runner.run(what(schedule))
@@ -262,7 +296,8 @@ def play(seed: int, folder: Path, what: Callable[[Schedule], Coroutine[Any, Any,
 
 
 def run(seed: int, folder: Path) -> Outcome:
-    """Run the schedule of a seed."""
-    schedule = play(seed, folder, Schedule.run)
-    leaders = schedule.rules.look_at_writes()
-    return Outcome(seed, schedule.rules.broken, leaders, len(schedule.rules.established), schedule.happened)
+    """Run the schedule of a seed: every other one has two edges, and a process for both of them on each machine."""
+    schedule = play(seed, folder, Schedule.run, 1 + seed % 2)
+    leaders = sum(each.rules.look_at_writes() for each in schedule.edges)
+    established = sum(len(each.rules.established) for each in schedule.edges)
+    return Outcome(seed, schedule.broken, leaders, established, schedule.happened)

@@ -1,0 +1,161 @@
+"""The API of a process that stands for many edges: `/edges/NAME` and a path is what that path is of a single edge."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from pydantic import BaseModel, Field
+from starlette.types import ASGIApp, Scope
+
+from wayname.adapter import SwitchError
+from wayname.api.access import Access, Answering
+from wayname.api.app import ApiServices
+from wayname.api.audit import Audit
+from wayname.api.guard import BrowserGuard
+from wayname.api.problems import ApiError, tell_problems
+from wayname.api.request_limits import RequestLimits
+from wayname.api.roles import READ
+from wayname.config.model import Config
+from wayname.metrics.edges import edges_exposition
+from wayname.metrics.exposition import COUNTERS, TABLES, Scrape
+from wayname.snapshot.held_back import punt_cells
+from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, read_snapshot
+
+# For the answer of one switch; without one the numbers of that switch are missing.
+READ_SECONDS = 5.0
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_OF_EDGE = re.compile(r"/edges/(?P<edge>[^/]+)(?P<rest>/.*)")
+
+
+class Edge(Protocol):
+    """An edge that runs."""
+
+    @property
+    def controller(self) -> Running:
+        """Its controller."""
+
+    @property
+    def services(self) -> ApiServices:
+        """What the API knows beside that."""
+
+    @property
+    def app(self) -> FastAPI:
+        """What answers of it."""
+
+
+class Edges(Protocol):
+    """The edges that a process stands for."""
+
+    @property
+    def config(self) -> Config:
+        """What the file says for all of them."""
+
+    @property
+    def running(self) -> Mapping[str, Edge]:
+        """Those that run."""
+
+    @property
+    def why_not(self) -> Mapping[str, str]:
+        """All of them, and why each of the others does not run."""
+
+    @property
+    def restarts(self) -> Mapping[tuple[str, str], int]:
+        """How often each failed and began anew, by what it failed of."""
+
+
+class EdgeAnswer(BaseModel):
+    """An edge of this process."""
+
+    edge: str = Field(description="name of the edge in the fleet")
+    runs: bool = Field(description="whether it runs here; if not, `why` says what it waits for, or how it failed")
+    leads: bool = Field(description="whether this controller leads the edge")
+    connected: bool = Field(description="whether its switch is there")
+    restarts: int = Field(description="how often it failed here and began anew")
+    why: str = Field(description="why it does not run, or why nothing can be changed here now; else empty")
+
+
+def make_edges_app(edges: Edges, audit: Audit) -> ASGIApp:
+    """Make the app of a process that stands for these edges; `audit` takes note of what is of none of them."""
+    app = FastAPI(
+        title="wayname", version=importlib.metadata.version("wayname"), openapi_url=None, docs_url=None, redoc_url=None
+    )
+    tell_problems(app)
+    serve_edges(app, edges)
+
+    def answering(scope: Scope) -> Answering:
+        found = _OF_EDGE.fullmatch(scope["path"])
+        edge = edges.running.get(found["edge"]) if found else None
+        if found is None or edge is None:
+            return Answering(app, scope, audit)
+        raw_path = scope["raw_path"].removeprefix(f"/edges/{found['edge']}".encode())
+        return Answering(edge.app, {**scope, "path": found["rest"], "raw_path": raw_path}, edge.services.audit)
+
+    access = Access(answering, lambda: edges.config.api, audit, lambda: asyncio.get_running_loop().time())
+    return RequestLimits(BrowserGuard(access))
+
+
+def serve_edges(app: FastAPI, edges: Edges) -> None:
+    """Serve what is of no single edge."""
+
+    @app.get("/v1/edges", openapi_extra=READ)
+    async def of_process() -> list[EdgeAnswer]:
+        """The edges that this controller stands for."""
+        return [edge_answer(edges, name) for name in edges.why_not]
+
+    @app.get("/metrics", openapi_extra=READ, response_class=PlainTextResponse)
+    async def metrics() -> PlainTextResponse:
+        """All numbers of all edges, for Prometheus; those of switches that are not there are missing."""
+        running = dict(edges.running)
+        snapshots = await asyncio.gather(*(snapshot_of(each.controller) for each in running.values()))
+        scrapes = {
+            name: Scrape(each.controller, each.services.events_by_kind, snapshot)
+            for (name, each), snapshot in zip(running.items(), snapshots, strict=True)
+        }
+        text = edges_exposition(scrapes, list(edges.why_not), edges.restarts)
+        return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    @app.api_route("/{path:path}", methods=METHODS, openapi_extra=READ, include_in_schema=False)
+    async def elsewhere(path: str) -> None:
+        """Say how to ask for an edge."""
+        found = _OF_EDGE.fullmatch(f"/{path}")
+        if found is None:
+            names = ", ".join(edges.why_not)
+            how = f"name one by `wayname --edge NAME`, or by the path /edges/NAME/{path}"
+            raise ApiError(404, "Which edge?", f"this controller stands for several; {how}. They are {names}")
+        name = found["edge"]
+        if name not in edges.why_not:
+            raise ApiError(404, "No such edge", f"{name!r}; those of this controller are {', '.join(edges.why_not)}")
+        raise ApiError(503, "The edge does not run", f"edge {name}: {edges.why_not[name]}")
+
+
+def edge_answer(edges: Edges, name: str) -> EdgeAnswer:
+    """Tell how an edge stands."""
+    edge = edges.running.get(name)
+    member = edge.controller.fleet if edge else None
+    return EdgeAnswer(
+        edge=name,
+        runs=edge is not None,
+        leads=member is not None and member.leadership.term is not None,
+        connected=edge is not None and edge.controller.connected,
+        restarts=sum(count for (failed, _), count in edges.restarts.items() if failed == name),
+        why=edge.controller.why_no_changes() if edge else edges.why_not[name],
+    )
+
+
+async def snapshot_of(running: Running) -> SwitchSnapshot | None:
+    """Read from a switch what has a metric; nothing of one that does not answer in time."""
+    if not running.connected:
+        return None
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await read_snapshot(running, TABLES, COUNTERS, punt_cells(running.config))
+    except (SwitchError, TimeoutError):
+        return None
