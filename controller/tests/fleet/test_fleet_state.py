@@ -133,6 +133,14 @@ async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster) -> 
         await late.close()
 
 
+async def test_who_writes_twice_at_once_is_not_taken_for_another_leader(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "twice") as (etcd, keys, term):
+        written = state(etcd, keys, OLD)
+        written.put(*(Persist(f"{number}", number) for number in range(250)))
+        assert not any(await asyncio.gather(written.settle(term), written.settle(term)))
+        assert written.unwritten == 0
+
+
 async def test_a_key_is_replaced_while_the_old_one_still_opens(one_etcd: EtcdCluster) -> None:
     async with leading(one_etcd, "rotated") as (etcd, keys, term):
         old = state(etcd, keys, OLD)

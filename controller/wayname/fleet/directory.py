@@ -147,14 +147,15 @@ class Directory:
         self._published |= {each: value for each, value in values.items() if value is not None}
         self._unanswered |= values.keys()
         # A request of which no answer came may be under way still: each is void once a later one was carried out.
+        before = self._published_at
         conditions: list[Condition] = [
             CreatedAt(self._edge.leader, term.revision),
-            ChangedAt(self._edge.published, self._published_at),
+            ChangedAt(self._edge.published, before),
         ]
         done = await self._etcd.transact(conditions, *operations, Put(self._edge.published, b""))
         if not done.succeeded:
             found = await self._etcd.get(self._edge.published)
-            before, self._published_at = self._published_at, found.changed if found else 0
+            self._published_at = found.changed if found else 0
             return self._published_at != before
         self._published_at = done.revision
         for each, value in values.items():

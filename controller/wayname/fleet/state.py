@@ -143,14 +143,15 @@ class FleetState:
             operations += changes
         written = [(name, self._unwritten[name]) for name in names]
         # A request of which no answer came may be under way still: each is void once a later one was carried out.
+        before = self._written_at
         conditions: list[Condition] = [
             CreatedAt(self._keys.leader, term.revision),
-            ChangedAt(self._keys.written, self._written_at),
+            ChangedAt(self._keys.written, before),
         ]
         done = await self._etcd.transact(conditions, *operations, Put(self._keys.written, b""))
         if not done.succeeded:
             found = await self._etcd.get(self._keys.written)
-            before, self._written_at = self._written_at, found.changed if found else 0
+            self._written_at = found.changed if found else 0
             if self._written_at == before:
                 raise EtcdError("another controller leads the edge")
             return
