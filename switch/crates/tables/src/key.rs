@@ -105,7 +105,7 @@ pub(crate) fn bits(words: &[u64], at: u32, count: u32) -> u64 {
 
 /// Where hashes begin, and what they multiply by: other numbers in each process. Keys come from the network (addresses of
 /// stations, of hosts), and nobody shall choose some that share a chain.
-static SECRETS: LazyLock<(u64, u64)> = LazyLock::new(|| {
+pub(crate) static SECRETS: LazyLock<(u64, u64)> = LazyLock::new(|| {
     let random = || RandomState::new().hash_one(0);
     (random(), random() | 1)
 });
@@ -113,12 +113,12 @@ static SECRETS: LazyLock<(u64, u64)> = LazyLock::new(|| {
 /// Spreads a key over 32 bits.
 #[inline]
 pub(crate) fn hash(words: &[u64]) -> u32 {
-    spread(words, *SECRETS)
+    spread(words.iter().copied(), *SECRETS)
 }
 
-/// The products' halves are folded together, so every bit of the key reaches every bit.
+/// The hash of words by such numbers. The products' halves are folded together, so every bit of the key reaches every bit.
 #[inline]
-fn spread(words: &[u64], (mut state, multiplier): (u64, u64)) -> u32 {
+pub(crate) fn spread(words: impl Iterator<Item = u64>, (mut state, multiplier): (u64, u64)) -> u32 {
     for word in words {
         let product = u128::from(state ^ word) * u128::from(multiplier);
         state = (product >> 64) as u64 ^ product as u64;
@@ -138,7 +138,7 @@ mod tests {
         let (mut seen, mut pairs) = (HashMap::new(), vec![]);
         for mac in 0..1 << 19 {
             let key = [7 << 48 | 0x02_0000_0000_u64 << 8 | mac];
-            pairs.extend(seen.insert(spread(&key, published), key).map(|other| [key, other]));
+            pairs.extend(seen.insert(spread(key.into_iter(), published), key).map(|other| [key, other]));
         }
         assert!(pairs.len() > 5, "{} pairs", pairs.len());
         assert!(pairs.iter().filter(|[a, b]| hash(a) == hash(b)).count() < 2);

@@ -187,11 +187,11 @@ impl Table {
         assert!(reader.is_pinned(), "a reader is pinned before it looks something up");
         debug_assert_eq!(key.len(), self.bytes);
         match self.words {
-            1 => self.find(key, &mut [0; 1], &mut [0; 1]),
-            2 => self.find(key, &mut [0; 2], &mut [0; 2]),
-            3 => self.find(key, &mut [0; 3], &mut [0; 3]),
-            words if words <= INLINE => self.find(key, &mut [0; INLINE][..words], &mut [0; INLINE][..words]),
-            words => self.find(key, &mut vec![0; words], &mut vec![0; words]),
+            1 => self.find(key, &mut [0; 1]),
+            2 => self.find(key, &mut [0; 2]),
+            3 => self.find(key, &mut [0; 3]),
+            words if words <= INLINE => self.find(key, &mut [0; INLINE][..words]),
+            words => self.find(key, &mut vec![0; words]),
         }
     }
 
@@ -212,7 +212,7 @@ impl Table {
 
     /// Inlined where it is called, so that short keys are hashed and compared without loops.
     #[inline(always)]
-    fn find(&self, key: &[u8], words: &mut [u64], masked: &mut [u64]) -> Option<Hit> {
+    fn find(&self, key: &[u8], words: &mut [u64]) -> Option<Hit> {
         match &self.store {
             Store::Direct(index) => {
                 load(key, words);
@@ -236,7 +236,7 @@ impl Table {
             }
             Store::Tuples(space) => {
                 load(key, words);
-                let (slot, body) = space.find(&self.records, words, masked)?;
+                let (slot, body) = space.find(&self.records, words)?;
                 Some(Hit { slot, body })
             }
         }

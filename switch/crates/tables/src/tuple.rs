@@ -1,9 +1,14 @@
-//! Everything that needs priorities: a tuple space, one hash per group of masks.
+//! Everything that needs priorities: a tuple space, which asks once per group of masks.
 //!
 //! The hash of a tuple is over the bits that all of its masks have; an entry that it finds is compared under its own mask.
 //! So a lookup asks few tuples where there are many masks (TupleMerge, Daly and others, IEEE/ACM Transactions on
 //! Networking 27(4), 2019). A new mask gets a tuple of its own or joins one that fits; from time to time all are grouped
 //! anew ([`grouping`]).
+//!
+//! All entries stand in one index by these hashes, and in one filter, which is small enough for the cache. A lookup takes
+//! the key under each tuple's bits through the filter, without a branch that depends on what comes out: so the processor
+//! reads the words of all tuples at once, and guesses right what follows. Then it looks for the few that passed, mostly
+//! one. An entry of another tuple that the index finds by the same hash is as good: it matches.
 //!
 //! The mask of a range is the prefix its two ends share; the ends themselves stand in the entry and are compared when
 //! the hash has found it. So a range never becomes several entries, and those that overlap under one mask are passed
@@ -18,8 +23,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use crate::blocks::Blocks;
 use crate::hash::HashIndex;
-use crate::key::{FieldKind, Schema, bits, hash};
-use crate::segments::{Segments, Words};
+use crate::key::{FieldKind, SECRETS, Schema, bits, spread};
+use crate::segments::Words;
 pub(crate) use writer::TupleWriter;
 
 /// A range field's bits in the key's words.
@@ -35,7 +40,7 @@ impl Range {
     }
 }
 
-/// Where things stand in a record. Word 0 and word 2 are links of hashes, word 1 `priority << 32 | body`, then the masked
+/// Where things stand in a record. Word 0 and word 2 are links of the indexes, word 1 `priority << 32 | body`, then the masked
 /// key, the mask's number, and for each range the words of its lowest and of its highest value.
 #[derive(Debug)]
 struct Layout {
@@ -45,7 +50,7 @@ struct Layout {
     ranges: Vec<Range>,
 }
 
-/// When masks are grouped anew, the new tuples have the links that the old ones do not have, which readers still follow.
+/// The links of each index: when masks are grouped anew, those that the readers follow stay as they are.
 const LINKS: [usize; 2] = [0, 2];
 const STATE: usize = 1;
 const KEY: usize = 3;
@@ -70,24 +75,32 @@ impl Layout {
     }
 }
 
-/// Words of a filter per so many entries: two bits of a word are set for each, so few that are not there pass.
+/// Words of the filter per so many entries: two bits of a word are set for each, so few that are not there pass.
 const ENTRIES_PER_WORD: u64 = 4;
 
-/// The bits of an entry in its word of a filter.
+/// Tuples that go through the filter before what passed is looked for.
+const AT_ONCE: usize = 16;
+
+/// The two bits of an entry in its word of the filter.
+const BITS: [u32; 2] = [20, 26];
+
+/// The bits of an entry in its word of the filter.
 #[inline]
 fn filter_bits(hash: u32) -> u64 {
-    1 << (hash >> 20 & 63) | 1 << (hash >> 26)
+    BITS.iter().fold(0, |bits, at| bits | 1 << (hash >> at & 63))
 }
+
+/// What stands before the tuples in the search order.
+const ORDER: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct TupleSpace {
     layout: Layout,
-    /// One index per tuple. One that is out of use serves another tuple when no reader can still be there.
-    tuples: Segments<HashIndex>,
+    /// All entries by the hash of their tuple. One is in use; the other one is written when masks are grouped anew.
+    indexes: [HashIndex; 2],
     masks: Words,
-    /// The block of the search order: number of tuples, which of [`LINKS`] they have, then for each, highest priority
-    /// first, `highest priority << 32 | tuple`, `block of the filter << 8 | logarithm of its words`, and the bits that its
-    /// masks have in common.
+    /// The block of the search order: number of tuples, which index they are in, block of the filter, its words less one;
+    /// then for each tuple, highest priority first, that priority and the bits that its masks have in common.
     order: AtomicU64,
     blocks: Words,
 }
@@ -102,7 +115,8 @@ impl TupleSpace {
         let bytes = schema.bytes();
         let layout = Layout { bytes, words: bytes.div_ceil(8), has_priorities: schema.has_priorities(), ranges };
         let masks = Words::new(2, layout.words);
-        Self { layout, tuples: Segments::new(2, 1), masks, order: AtomicU64::new(0), blocks: Blocks::arena() }
+        let indexes = [HashIndex::new(), HashIndex::new()];
+        Self { layout, indexes, masks, order: AtomicU64::new(0), blocks: Blocks::arena() }
     }
 
     /// Words of a record.
@@ -111,47 +125,62 @@ impl TupleSpace {
         self.layout.mask() + 1 + ends as usize
     }
 
-    /// The slot and body of the entry of the highest priority. `masked` has the key's length.
-    #[inline]
-    pub fn find(&self, records: &Words, key: &[u64], masked: &mut [u64]) -> Option<(u32, u32)> {
+    /// The slot and body of the entry of the highest priority.
+    // Inlined where the key's length is known.
+    #[inline(always)]
+    pub fn find(&self, records: &Words, key: &[u64]) -> Option<(u32, u32)> {
         let order = self.order.load(Acquire) as u32;
         if order == 0 {
             return None;
         }
-        let order = self.blocks.tail(order);
-        let stride = 2 + self.layout.words;
-        let (count, link) = (order[0].load(Relaxed) as usize, order[1].load(Relaxed) as usize);
-        let tuples = order[2..].chunks_exact(stride).take(count);
+        let (head, tuples) = self.blocks.tail(order).split_at(ORDER);
+        let [count, side, filter, last] = [0, 1, 2, 3].map(|i| head[i].load(Relaxed) as usize);
+        let filter = &self.blocks.tail(filter as u32)[..=last];
+        let passes = |hash: u32| {
+            let word = filter[hash as usize & (filter.len() - 1)].load(Relaxed);
+            BITS.iter().fold(1, |passes, at| passes & word >> (hash >> at & 63))
+        };
+        let (secrets, stride) = (*SECRETS, 1 + key.len());
         let mut best: Option<(u64, u32)> = None;
-        for tuple in tuples {
-            let (head, filter) = (tuple[0].load(Relaxed), tuple[1].load(Relaxed));
-            if best.is_some_and(|(state, _)| state >> 32 >= head >> 32) {
+        let is_best = |best: Option<(u64, u32)>, tuple: &[AtomicU64]| {
+            best.is_some_and(|(state, _)| state >> 32 >= tuple[0].load(Relaxed))
+        };
+        for tuples in tuples[..count * stride].chunks(AT_ONCE * stride) {
+            if is_best(best, tuples) {
                 break;
             }
-            for ((masked, key), mask) in masked.iter_mut().zip(key).zip(&tuple[2..]) {
-                *masked = key & mask.load(Relaxed);
+            let (mut hashes, mut passed) = ([0; AT_ONCE], 0);
+            for (i, (tuple, hash)) in tuples.chunks_exact(stride).zip(&mut hashes).enumerate() {
+                *hash = spread(key.iter().zip(&tuple[1..]).map(|(key, mask)| key & mask.load(Relaxed)), secrets);
+                passed |= passes(*hash) << i;
             }
-            let hash = hash(masked);
-            let word = hash & ((1 << (filter & 0xff)) - 1) as u32;
-            let wanted = filter_bits(hash);
-            if self.blocks.tail((filter >> 8) as u32)[word as usize].load(Relaxed) & wanted != wanted {
-                continue;
-            }
-            let found = self.tuples.record(head as u32)[0].find(records, link, hash, |record| {
-                let mask = self.masks.record(record[self.layout.mask()].load(Relaxed) as u32);
-                key.iter()
-                    .zip(mask)
-                    .zip(&record[KEY..])
-                    .all(|((key, mask), stored)| key & mask.load(Relaxed) == stored.load(Relaxed))
-                    && self.layout.in_ranges(key, record)
-            });
-            if let Some((slot, record)) = found {
-                let state = record[STATE].load(Acquire);
-                if best.is_none_or(|(best, _)| state >> 32 > best >> 32) {
-                    best = Some((state, slot));
+            while passed != 0 {
+                let i = passed.trailing_zeros() as usize;
+                passed &= passed - 1;
+                if is_best(best, &tuples[i * stride..]) {
+                    break;
+                }
+                let found =
+                    self.indexes[side].find(records, LINKS[side], hashes[i], |record| self.matches(key, record));
+                if let Some((slot, record)) = found {
+                    let state = record[STATE].load(Acquire);
+                    if best.is_none_or(|(best, _)| state >> 32 > best >> 32) {
+                        best = Some((state, slot));
+                    }
                 }
             }
         }
         best.map(|(state, slot)| (slot, state as u32))
+    }
+
+    /// Whether the entry of a record matches.
+    #[inline]
+    fn matches(&self, key: &[u64], record: &[AtomicU64]) -> bool {
+        let mask = self.masks.record(record[self.layout.mask()].load(Relaxed) as u32);
+        key.iter()
+            .zip(mask)
+            .zip(&record[KEY..])
+            .all(|((key, mask), stored)| key & mask.load(Relaxed) == stored.load(Relaxed))
+            && self.layout.in_ranges(key, record)
     }
 }

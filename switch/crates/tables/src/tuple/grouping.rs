@@ -9,8 +9,9 @@ use std::collections::HashMap;
 
 use crate::key::hash;
 
-/// Bits of a hash beyond those that number its entries: a lookup of something else meets one of them in sixteen times.
-const SPARE_BITS: u32 = 4;
+/// Bits of a hash beyond those that number its entries: a lookup of something else meets one of them in 128 times or more.
+/// To meet one costs as much as some ten tuples more.
+const SPARE_BITS: u32 = 8;
 /// So many more entries may share a hash than do so under their own masks.
 const MORE: u32 = 8;
 /// Groups that a mask is tried with.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::grouping::{Entries, Group, group, masked, needed_bits, ones};
 use super::parts::{Parts, pattern};
-use super::{ENTRIES_PER_WORD, KEY, LINKS, STATE, TupleSpace, filter_bits};
+use super::{ENTRIES_PER_WORD, KEY, LINKS, ORDER, STATE, TupleSpace, filter_bits};
 use crate::blocks::Blocks;
 use crate::epoch::Epochs;
 use crate::hash::HashIndex;
@@ -36,19 +36,25 @@ struct TupleBook {
     /// How many entries there are of each priority.
     ranks: BTreeMap<u32, u32>,
     len: u64,
-    /// The filter's block, the logarithm of its words, and the entries put into it, deleted ones too.
-    filter: u32,
-    filter_log: u32,
-    filtered: u64,
 }
 
 impl TupleBook {
-    fn filter_words(&self) -> usize {
-        1 << self.filter_log
-    }
-
     fn hash(&self, key: &[u64]) -> u32 {
         hash(&masked(key, &self.mask))
+    }
+}
+
+/// The filter's block, its words, and the entries put into it, deleted ones too.
+#[derive(Debug, Default)]
+struct Filter {
+    block: u32,
+    words: usize,
+    entries: u64,
+}
+
+impl Filter {
+    fn is_full(&self) -> bool {
+        self.entries >= self.words as u64 * ENTRIES_PER_WORD
     }
 }
 
@@ -60,12 +66,12 @@ pub(crate) struct TupleWriter {
     masks: Vec<MaskBook>,
     mask_numbers: Slots,
     tuples: Vec<TupleBook>,
-    tuple_numbers: Slots,
+    filter: Filter,
     blocks: Blocks,
     /// The search order as published: (highest priority, tuple).
     order: Vec<(u32, u32)>,
     len: u64,
-    /// Which of [`LINKS`] the tuples have.
+    /// Which index they are in.
     side: usize,
     grouped: Grouped,
 }
@@ -92,7 +98,7 @@ impl TupleWriter {
             masks: Vec::new(),
             mask_numbers: Slots::default(),
             tuples: Vec::new(),
-            tuple_numbers: Slots::default(),
+            filter: Filter::default(),
             blocks: Blocks::default(),
             order: Vec::new(),
             len: 0,
@@ -109,7 +115,7 @@ impl TupleWriter {
         parts.words[words] = u64::from(mask);
         let tuple = self.masks[mask as usize].tuple;
         let hash = self.tuples[tuple as usize].hash(&parts.words[..words]);
-        let found = space.tuples.record(tuple)[0].find(records, LINKS[self.side], hash, |record| {
+        let found = space.indexes[self.side].find(records, LINKS[self.side], hash, |record| {
             record[STATE].load(Relaxed) >> 32 == u64::from(parts.rank)
                 && parts.words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
         });
@@ -131,7 +137,7 @@ impl TupleWriter {
             Some(&mask) => mask,
             None => self.new_mask(space, epochs, &parts.mask),
         };
-        let (words, link) = (space.layout.words, LINKS[self.side]);
+        let words = space.layout.words;
         parts.words[words] = u64::from(mask);
         let record = records.record(slot);
         record[STATE].store(u64::from(parts.rank) << 32 | u64::from(body), Relaxed);
@@ -145,17 +151,14 @@ impl TupleWriter {
         let hash = book.hash(&parts.words[..words]);
         *book.ranks.entry(parts.rank).or_insert(0) += 1;
         book.len += 1;
-        let len = book.len;
         let is_shared = book.mask != parts.mask;
-        // The filter and the order first: no reader may pass the tuple by for want of them.
-        let replaced = self.filter(space, records, epochs, tuple, hash);
-        self.publish_place(space, epochs, tuple, replaced.is_some());
-        if let Some((block, len)) = replaced.filter(|(block, _)| *block != 0) {
-            self.blocks.retire(epochs, block, len);
-        }
-        let index = &space.tuples.record(tuple)[0];
-        index.insert(records, link, hash, slot, len, below(parts.rank));
         self.len += 1;
+        // The filter and the order first: no reader may pass the entry by for want of them.
+        let replaced = self.filter(space, records, epochs, hash);
+        self.publish_place(space, epochs, tuple, replaced.is_some());
+        self.retire_filter(epochs, replaced);
+        let (index, link) = (&space.indexes[self.side], LINKS[self.side]);
+        index.insert(records, link, hash, slot, self.len, below(parts.rank));
         self.grouped.since += 1;
         self.grouped.is_crowded |= is_shared && index.count(records, link, hash, CROWD) == CROWD;
         if self.is_outgrown() {
@@ -163,38 +166,33 @@ impl TupleWriter {
         }
     }
 
-    /// Puts a hash into a tuple's filter. When the filter has become full, also of entries that are gone, there is a
-    /// new one to publish; the answer is then the old one's block (0 for none) and length, to be retired after that.
-    fn filter(
-        &mut self,
-        space: &TupleSpace,
-        records: &Words,
-        epochs: &Epochs,
-        tuple: u32,
-        hash: u32,
-    ) -> Option<(u32, usize)> {
-        let book = &mut self.tuples[tuple as usize];
-        if book.filter != 0 && book.filtered < book.filter_words() as u64 * ENTRIES_PER_WORD {
-            book.filtered += 1;
-            let word = &space.blocks.tail(book.filter)[hash as usize & (book.filter_words() - 1)];
-            word.fetch_or(filter_bits(hash), Release);
-            return None;
+    /// Puts a hash into the filter. When that has become full, also of entries that are gone, there is a new one to
+    /// publish; the answer is then the old one, to be retired after that.
+    fn filter(&mut self, space: &TupleSpace, records: &Words, epochs: &Epochs, hash: u32) -> Option<Filter> {
+        if self.filter.is_full() {
+            return Some(self.make_filter(space, records, epochs, Some(hash)));
         }
-        let old = (book.filter, book.filter_words());
-        self.make_filter(space, records, epochs, tuple, Some(hash));
-        Some(old)
+        self.filter.entries += 1;
+        let word = &space.blocks.tail(self.filter.block)[hash as usize & (self.filter.words - 1)];
+        word.fetch_or(filter_bits(hash), Release);
+        None
     }
 
-    /// Makes a filter of all entries of a tuple, and of one that comes.
-    fn make_filter(&mut self, space: &TupleSpace, records: &Words, epochs: &Epochs, tuple: u32, coming: Option<u32>) {
-        let book = &mut self.tuples[tuple as usize];
-        book.filter_log = (2 * book.len).div_ceil(ENTRIES_PER_WORD).next_power_of_two().ilog2();
-        book.filtered = book.len;
-        let mut filter = vec![0; book.filter_words()];
-        let mut add = |hash: u32| filter[hash as usize & (book.filter_words() - 1)] |= filter_bits(hash);
+    /// Makes a filter of all entries, and of one that comes. The answer is the one before.
+    fn make_filter(&mut self, space: &TupleSpace, records: &Words, epochs: &Epochs, coming: Option<u32>) -> Filter {
+        let words = (2 * self.len).div_ceil(ENTRIES_PER_WORD).next_power_of_two() as usize;
+        let mut filter = vec![0; words];
+        let mut add = |hash: u32| filter[hash as usize & (words - 1)] |= filter_bits(hash);
         coming.into_iter().for_each(&mut add);
-        space.tuples.record(tuple)[0].each(records, LINKS[self.side], |hash, _| add(hash));
-        book.filter = self.blocks.put(&space.blocks, epochs, &filter);
+        space.indexes[self.side].each(records, LINKS[self.side], |hash, _| add(hash));
+        let block = self.blocks.put(&space.blocks, epochs, &filter);
+        std::mem::replace(&mut self.filter, Filter { block, words, entries: self.len })
+    }
+
+    fn retire_filter(&mut self, epochs: &Epochs, filter: Option<Filter>) {
+        if let Some(Filter { block, words, .. }) = filter.filter(|filter| filter.block != 0) {
+            self.blocks.retire(epochs, block, words);
+        }
     }
 
     /// Takes an entry out.
@@ -204,7 +202,7 @@ impl TupleWriter {
         let tuple = self.masks[number as usize].tuple;
         let book = &mut self.tuples[tuple as usize];
         let hash = book.hash(&key(space, record));
-        space.tuples.record(tuple)[0].remove(records, LINKS[self.side], hash, slot);
+        space.indexes[self.side].remove(records, LINKS[self.side], hash, slot);
         let rank = rank(record);
         book.len -= 1;
         let left = book.ranks.get_mut(&rank).expect("the entry's priority is counted");
@@ -212,12 +210,8 @@ impl TupleWriter {
         if *left == 0 {
             book.ranks.remove(&rank);
         }
-        let empty = book.ranks.is_empty();
         self.len -= 1;
         self.publish_place(space, epochs, tuple, false);
-        if empty {
-            self.retire_tuple(epochs, tuple);
-        }
         let mask = &mut self.masks[number as usize];
         mask.len -= 1;
         if mask.len == 0 {
@@ -241,7 +235,7 @@ impl TupleWriter {
         let fitting = tuples.filter(fits).max_by_key(|&tuple| ones(&self.tuples[tuple as usize].mask));
         let tuple = match fitting.filter(|_| self.order.len() > FEW) {
             Some(tuple) => tuple,
-            None => self.new_tuple(space, epochs, bits, 0),
+            None => self.new_tuple(bits),
         };
         if self.masks.len() <= number as usize {
             self.masks.resize_with(number as usize + 1, MaskBook::default);
@@ -251,22 +245,14 @@ impl TupleWriter {
         number
     }
 
-    /// A tuple of no entries, with room for some.
-    fn new_tuple(&mut self, space: &TupleSpace, epochs: &Epochs, mask: &[u64], room: u64) -> u32 {
-        let tuple = self.tuple_numbers.take(epochs);
-        space.tuples.ensure_with(tuple, |items| (0..items).map(|_| HashIndex::new()).collect());
-        space.tuples.record(tuple)[0].clear(room);
-        if self.tuples.len() <= tuple as usize {
-            self.tuples.resize_with(tuple as usize + 1, TupleBook::default);
+    /// A tuple of no entries, in the place of one that has none any more.
+    fn new_tuple(&mut self, mask: &[u64]) -> u32 {
+        let empty = self.tuples.iter().position(|book| book.len == 0).unwrap_or(self.tuples.len());
+        if empty == self.tuples.len() {
+            self.tuples.push(TupleBook::default());
         }
-        self.tuples[tuple as usize].mask = mask.into();
-        tuple
-    }
-
-    fn retire_tuple(&mut self, epochs: &Epochs, tuple: u32) {
-        let book = std::mem::take(&mut self.tuples[tuple as usize]);
-        self.blocks.retire(epochs, book.filter, book.filter_words());
-        self.tuple_numbers.retire(tuple, epochs);
+        self.tuples[empty].mask = mask.into();
+        empty as u32
     }
 
     /// Whether it is time to look which masks go together: a look at every entry, so after a part of them has come.
@@ -282,7 +268,6 @@ impl TupleWriter {
             // Somebody may be among the links that would be written now.
             return;
         }
-        let link = LINKS[self.side];
         let (mut numbers, mut all, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         let mut places = vec![usize::MAX; self.masks.len()];
         for number in (0..self.masks.len()).filter(|&number| self.masks[number].len > 0) {
@@ -291,14 +276,12 @@ impl TupleWriter {
             all.push(Entries { mask: bits(space, number as u32), keys: Vec::new() });
             slots.push(Vec::new());
         }
-        for &(_, tuple) in &self.order {
-            space.tuples.record(tuple)[0].each(records, link, |_, slot| {
-                let record = records.record(slot);
-                let place = places[record[space.layout.mask()].load(Relaxed) as usize];
-                all[place].keys.extend(key(space, record));
-                slots[place].push(slot);
-            });
-        }
+        space.indexes[self.side].each(records, LINKS[self.side], |_, slot| {
+            let record = records.record(slot);
+            let place = places[record[space.layout.mask()].load(Relaxed) as usize];
+            all[place].keys.extend(key(space, record));
+            slots[place].push(slot);
+        });
         let groups = group(&all);
         self.grouped =
             Grouped { ticket: self.grouped.ticket, len: self.len, tuples: groups.len(), ..Grouped::default() };
@@ -311,36 +294,37 @@ impl TupleWriter {
         if groups.len() == self.order.len() && groups.iter().all(is_tuple) {
             return;
         }
-        let old = std::mem::take(&mut self.order);
+        self.order.clear();
+        self.tuples.clear();
         self.side = 1 - self.side;
+        space.indexes[self.side].clear(self.len);
         for group in groups {
-            let len = group.members.iter().map(|&place| slots[place].len() as u64).sum();
-            let tuple = self.new_tuple(space, epochs, &group.mask, len);
+            let tuple = self.new_tuple(&group.mask);
             for place in group.members {
                 self.masks[numbers[place]].tuple = tuple;
                 for &slot in &slots[place] {
                     self.link(space, records, tuple, slot);
                 }
             }
-            self.make_filter(space, records, epochs, tuple, None);
             self.place(tuple);
         }
+        let before = self.make_filter(space, records, epochs, None);
         self.publish(space, epochs);
-        old.into_iter().for_each(|(_, tuple)| self.retire_tuple(epochs, tuple));
+        self.retire_filter(epochs, Some(before));
         self.grouped.ticket = Some(epochs.retire());
     }
 
-    /// Puts an entry that has a tuple into another one that no reader knows.
+    /// Puts an entry into another tuple, and into the index that no reader knows.
     fn link(&mut self, space: &TupleSpace, records: &Words, tuple: u32, slot: u32) {
         let record = records.record(slot);
         let (book, rank) = (&mut self.tuples[tuple as usize], rank(record));
         book.len += 1;
         *book.ranks.entry(rank).or_insert(0) += 1;
         let hash = book.hash(&key(space, record));
-        space.tuples.record(tuple)[0].insert(records, LINKS[self.side], hash, slot, book.len, below(rank));
+        space.indexes[self.side].insert(records, LINKS[self.side], hash, slot, self.len, below(rank));
     }
 
-    /// Publishes the search order if the tuple's highest priority or its filter changed.
+    /// Publishes the search order if the tuple's highest priority or the filter changed.
     fn publish_place(&mut self, space: &TupleSpace, epochs: &Epochs, tuple: u32, new_filter: bool) {
         let highest = self.tuples[tuple as usize].ranks.last_key_value().map(|(&rank, _)| rank);
         let old = self.order.iter().position(|&(_, number)| number == tuple);
@@ -363,20 +347,19 @@ impl TupleWriter {
     }
 
     fn publish(&mut self, space: &TupleSpace, epochs: &Epochs) {
-        let stride = 2 + space.layout.words;
-        let mut contents = Vec::with_capacity(2 + self.order.len() * stride);
-        contents.extend([self.order.len() as u64, LINKS[self.side] as u64]);
+        let stride = 1 + space.layout.words;
+        let mut contents = Vec::with_capacity(ORDER + self.order.len() * stride);
+        let Filter { block, words, .. } = self.filter;
+        contents.extend([self.order.len() as u64, self.side as u64, u64::from(block), words as u64 - 1]);
         for &(rank, tuple) in &self.order {
-            let book = &self.tuples[tuple as usize];
-            contents.push(u64::from(rank) << 32 | u64::from(tuple));
-            contents.push(u64::from(book.filter) << 8 | u64::from(book.filter_log));
-            contents.extend(&book.mask);
+            contents.push(u64::from(rank));
+            contents.extend(&self.tuples[tuple as usize].mask);
         }
         let new = self.blocks.put(&space.blocks, epochs, &contents);
         let old = space.order.swap(u64::from(new), Release) as u32;
         if old != 0 {
             let tuples = space.blocks.tail(old)[0].load(Relaxed) as usize;
-            self.blocks.retire(epochs, old, 2 + tuples * stride);
+            self.blocks.retire(epochs, old, ORDER + tuples * stride);
         }
     }
 
@@ -389,9 +372,7 @@ impl TupleWriter {
 
     /// Bytes of buckets, lists and books.
     pub fn memory(&self, space: &TupleSpace) -> usize {
-        let indexes: usize = (0..self.tuple_numbers.end())
-            .map(|tuple| size_of::<HashIndex>() + space.tuples.record(tuple)[0].memory())
-            .sum();
+        let indexes: usize = space.indexes.iter().map(|index| size_of::<HashIndex>() + index.memory()).sum();
         let tuples: usize = self.tuples.iter().map(|book| size_of::<TupleBook>() + book.ranks.len() * 12).sum();
         let masks = self.masks.len() * (size_of::<MaskBook>() + 2 * 8 * space.layout.words);
         indexes + tuples + masks + self.blocks.memory()
