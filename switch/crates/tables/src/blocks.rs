@@ -1,6 +1,7 @@
 //! Runs of words of any length in one arena: nodes of tries, lists.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::epoch::Epochs;
@@ -37,13 +38,16 @@ pub struct Blocks {
     next: u32,
     /// Words at the ends of segments that were too short for a block, and were never touched.
     skipped: u32,
+    /// What is left of a long block that is cut into short ones.
+    rest: Range<u32>,
     free: Vec<Vec<u32>>,
     waiting: VecDeque<(u64, u32, usize)>,
 }
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self { next: 2, skipped: 0, free: vec![Vec::new(); SMALL / 2 + 40], waiting: VecDeque::new() }
+        let free = vec![Vec::new(); SMALL / 2 + 40];
+        Self { next: 2, skipped: 0, rest: 0..0, free, waiting: VecDeque::new() }
     }
 }
 
@@ -78,7 +82,7 @@ impl Blocks {
                 self.waiting.shrink_to(self.waiting.len() * 2);
             }
         }
-        let block = self.free[class].pop().unwrap_or_else(|| {
+        let block = self.free[class].pop().or_else(|| self.cut(words)).unwrap_or_else(|| {
             while arena.room(self.next) < u64::from(words) {
                 let room = u32::try_from(arena.room(self.next)).expect("below 2^32 words");
                 self.skipped += room;
@@ -93,6 +97,24 @@ impl Blocks {
             word.store(*value, Relaxed);
         }
         block
+    }
+
+    /// A short block out of a long one that is free: an array of a table that has outgrown it, say.
+    fn cut(&mut self, words: u32) -> Option<u32> {
+        if words as usize > SMALL {
+            return None;
+        }
+        if self.rest.len() < words as usize {
+            let longer = (SMALL / 2 + 1..self.free.len()).find(|&class| !self.free[class].is_empty())?;
+            let long = self.free[longer].pop()?;
+            let rest = std::mem::replace(&mut self.rest, long..long + (1 << (longer - SMALL / 2)));
+            if !rest.is_empty() {
+                self.free[class(rest.len()).0].push(rest.start);
+            }
+        }
+        let block = self.rest.start;
+        self.rest.start += words;
+        Some(block)
     }
 
     /// Takes a block of `len` words back that readers can't reach any more but may still be looking at.
@@ -122,5 +144,17 @@ mod tests {
         }
         blocks.retire(&epochs, made[3], 3);
         assert_eq!(blocks.put(&arena, &epochs, &[9; 4]), made[3]);
+    }
+
+    #[test]
+    fn a_long_block_becomes_short_ones_that_do_not_overlap() {
+        let (epochs, arena, mut blocks) = (Epochs::new(), Blocks::arena(), Blocks::default());
+        let long = blocks.put(&arena, &epochs, &[7; 1000]);
+        let end = blocks.put(&arena, &epochs, &[8; 1]);
+        blocks.retire(&epochs, long, 1000);
+        let short: Vec<_> = (0..300).map(|i| blocks.put(&arena, &epochs, &[i; 3])).collect();
+        assert!(short[..256].iter().all(|block| (long..long + 1024).contains(block)));
+        assert!((0..300).all(|i| arena.tail(short[i])[..3].iter().all(|word| word.load(Relaxed) == i as u64)));
+        assert_eq!(arena.tail(end)[0].load(Relaxed), 8);
     }
 }

@@ -1,19 +1,22 @@
 //! Longest prefix match: an array over the bits in which the prefixes of a large table differ first, before tries.
 //!
-//! Most prefixes of a large table are alone, or among few, behind the first twenty bits or so. The array has a place for each
-//! value of these bits, and leads to them at once:
+//! Most prefixes of a large table are alone, or among few, behind the first twenty bits or so. The array has a place, a word,
+//! for each value of these bits, and leads to them at once:
 //!
 //! ```text
 //!   key:   | base | index |  the rest ...
 //!                     |
 //!   array: ... | place | place | ...        a place is one of
 //!                 0                          nothing
-//!                 slot << 2 | 1              one entry, to be compared with the key
-//!                 block / 2 << 2 | 3         a block with few entries, in halves of words: their number, then for each,
-//!                                            longest prefix first, slot << 6 | the bits of it behind the index, five at
-//!                                            most, and a one behind them
-//!                 block                      a trie of more
+//!                 other << 32 | entry        one entry or two, longest prefix first, to be compared with the key
+//!                 block << 32 | FEW          a block with few entries, in halves of words: their number, then they
+//!                 block << 32 | TRIE         a trie of more
+//!
+//!   entry: slot << 6 | the bits of it behind the index, five at most, and a one behind them
 //! ```
+//!
+//! Which of two entries a key is compared with is worked out from these bits without a branch. So what a lookup waits for is
+//! a place and a record, as in a hash, and the processor need not guess which.
 //!
 //! What is shorter than base and index together, or has another base, stands in a trie of its own. A key is looked up there
 //! when the array leads to none of its prefixes: all of those are longer. The array is made anew when the table has twice as
@@ -32,42 +35,34 @@ use crate::trie::{self, Place};
 use shape::Shape;
 pub(crate) use writer::LpmWriter;
 
-/// First word of the key in a record; word 0 has the prefix's length, word 1 the body.
-const KEY: usize = 2;
-/// The most bits of a prefix that stand in a block of few.
+/// First word of the key in a record; word 0 is the prefix's length above the body.
+pub(crate) const KEY: usize = 1;
+/// The most bits of an entry's prefix that stand beside its slot.
 const NEAR: u32 = 5;
 /// Bits of a slot's number, which stands above them.
 pub(crate) const SLOT_BITS: u32 = 31 - NEAR;
+/// What an entry has below its slot: never zero.
+const BELOW_SLOT: u32 = (1 << (NEAR + 1)) - 1;
+/// In the lower half of a place, what stands in its upper half: no entry has such a lower half.
+const FEW: u32 = BELOW_SLOT + 1;
+const TRIE: u32 = 2 * FEW;
 
 /// What stands at a place.
 enum Found<'a> {
-    Nothing,
-    One(u32),
+    /// The first entry and the other one, each 0 if there is none.
+    Two(u32, u32),
     Few(u32, &'a [AtomicU64]),
-    Trie(u32),
-}
-
-/// A place with one entry.
-fn one(slot: u32) -> u32 {
-    slot << 2 | 1
-}
-
-/// A place with few entries.
-fn few(block: u32) -> u32 {
-    ((block / 2) << 2) | 3
+    Trie(Place<'a>),
 }
 
 #[inline]
-fn at_place(words: &Words, place: u32) -> Found<'_> {
-    match place & 3 {
-        _ if place == 0 => Found::Nothing,
-        1 => Found::One(place >> 2),
-        3 => {
-            let block = (place >> 2) * 2;
-            Found::Few(block, words.tail(block))
-        }
-        // The numbers of blocks are even.
-        _ => Found::Trie(place),
+fn at_place<'a>(words: &'a Words, place: &'a AtomicU64) -> Found<'a> {
+    let found = place.load(Acquire);
+    let (lower, upper) = (found as u32, (found >> 32) as u32);
+    match lower {
+        FEW => Found::Few(upper, words.tail(upper)),
+        TRIE => Found::Trie(Place { word: place, shift: 32 }),
+        _ => Found::Two(lower, upper),
     }
 }
 
@@ -83,10 +78,16 @@ fn entries(few: &[AtomicU64]) -> impl Iterator<Item = u32> {
     (1..=count).map(|i| (few[i / 2].load(Relaxed) >> (32 * (i % 2))) as u32)
 }
 
-/// The slot of an entry in a block of few.
 #[inline]
 fn slot_in(entry: u32) -> u32 {
     entry >> (NEAR + 1)
+}
+
+/// Whether the bits beside an entry's slot are those of a key, which has as many and a zero behind them.
+#[inline]
+fn is_near(entry: u32, key: u32) -> bool {
+    let end = entry & entry.wrapping_neg();
+    (entry ^ key) & BELOW_SLOT & !(end | (end - 1)) == 0
 }
 
 /// The index of a table's prefixes.
@@ -110,13 +111,12 @@ struct State<'a> {
 impl<'a> State<'a> {
     /// The place of a prefix or key in the array; none if it is for the trie.
     #[inline]
-    fn place(&self, key: &[u64]) -> Option<(Shape, Place<'a>)> {
+    fn place(&self, key: &[u64]) -> Option<(Shape, &'a AtomicU64)> {
         let (shape, array) = self.array?;
-        let index = shape.index(key)?;
-        Some((shape, Place { word: &array[index / 2], shift: 32 * (index as u32 % 2) }))
+        Some((shape, &array[shape.index(key)?]))
     }
 
-    fn place_of_prefix(&self, key: &[u64], length: u32) -> Option<(Shape, Place<'a>)> {
+    fn place_of_prefix(&self, key: &[u64], length: u32) -> Option<(Shape, &'a AtomicU64)> {
         self.place(key).filter(|(shape, _)| length >= shape.depth())
     }
 }
@@ -147,22 +147,25 @@ impl LpmIndex {
     }
 
     #[inline]
-    fn find_at(&self, records: &Words, shape: Shape, place: Place<'_>, key: &[u64]) -> Option<(u32, u32)> {
-        let body = |slot| {
-            let record = records.record(slot);
-            is_prefix(record, key).then(|| (slot, record[1].load(Acquire) as u32))
+    fn find_at(&self, records: &Words, shape: Shape, place: &AtomicU64, key: &[u64]) -> Option<(u32, u32)> {
+        let near = (bits(key, shape.depth(), NEAR) as u32) << 1;
+        let body = |entry| {
+            let record = records.record(slot_in(entry));
+            is_prefix(record, key).then(|| (slot_in(entry), record[0].load(Acquire) as u32))
         };
-        match at_place(&self.words, place.load()) {
-            Found::Nothing => None,
-            Found::One(slot) => body(slot),
-            Found::Few(_, few) => {
-                let near = (bits(key, shape.depth(), NEAR) as u32) << 1;
-                entries(few).find_map(|entry| {
-                    let open = entry.trailing_zeros() + 1;
-                    if ((entry ^ near) & 63) >> open == 0 { body(slot_in(entry)) } else { None }
-                })
+        match at_place(&self.words, place) {
+            Found::Two(0, _) => None,
+            Found::Two(first, other) => {
+                let halves = u64::from(first) | u64::from(other) << 32;
+                let is_first = is_near(first, near);
+                let likely = (halves >> (32 * u32::from(!is_first))) as u32;
+                if likely == 0 {
+                    return None;
+                }
+                body(likely).or_else(|| if is_first && other != 0 { body(other) } else { None })
             }
-            Found::Trie(root) => trie::find(&self.words, root, shape.depth(), key).map(parts),
+            Found::Few(_, few) => entries(few).find_map(|entry| if is_near(entry, near) { body(entry) } else { None }),
+            Found::Trie(root) => trie::find(&self.words, root.load(), shape.depth(), key).map(parts),
         }
     }
 
@@ -176,13 +179,12 @@ impl LpmIndex {
         let Some((shape, place)) = state.place_of_prefix(key, length) else { return in_trie(state.trie.load(), 0) };
         let is_it = |slot: &u32| {
             let record = records.record(*slot);
-            record[0].load(Relaxed) == u64::from(length) && is_prefix(record, key)
+            length_of(record) == length && is_prefix(record, key)
         };
-        match at_place(&self.words, place.load()) {
-            Found::Nothing => None,
-            Found::One(slot) => Some(slot).filter(is_it),
+        match at_place(&self.words, place) {
+            Found::Two(first, other) => [first, other].into_iter().filter(|entry| *entry != 0).map(slot_in).find(is_it),
             Found::Few(_, few) => entries(few).map(slot_in).find(is_it),
-            Found::Trie(root) => in_trie(root, shape.depth()),
+            Found::Trie(root) => in_trie(root.load(), shape.depth()),
         }
     }
 
@@ -191,8 +193,8 @@ impl LpmIndex {
         let Some(state) = self.state() else { return };
         let (root, depth) = match state.place_of_prefix(key, length) {
             None => (state.trie.load(), 0),
-            Some((shape, place)) => match at_place(&self.words, place.load()) {
-                Found::Trie(root) => (root, shape.depth()),
+            Some((shape, place)) => match at_place(&self.words, place) {
+                Found::Trie(root) => (root.load(), shape.depth()),
                 // The record says it.
                 _ => return,
             },
@@ -209,19 +211,19 @@ fn parts(value: u64) -> (u32, u32) {
     (slot_of(value), value as u32)
 }
 
-/// Whether the record's prefix is one of the key.
+/// The length of the record's prefix.
+#[inline]
+pub(crate) fn length_of(record: &[AtomicU64]) -> u32 {
+    (record[0].load(Relaxed) >> 32) as u32
+}
+
+/// Whether the record's prefix is one of the key. No branch depends on its length.
 #[inline]
 fn is_prefix(record: &[AtomicU64], key: &[u64]) -> bool {
-    let mut left = record[0].load(Relaxed) as u32;
+    let (mut left, mut differ) = (length_of(record), 0);
     for (key, stored) in key.iter().zip(&record[KEY..]) {
-        let differ = key ^ stored.load(Relaxed);
-        if left < 64 {
-            return left == 0 || differ >> (64 - left) == 0;
-        }
-        if differ != 0 {
-            return false;
-        }
-        left -= 64;
+        differ |= (key ^ stored.load(Relaxed)) & !u64::MAX.checked_shr(left).unwrap_or(0);
+        left = left.saturating_sub(64);
     }
-    true
+    differ == 0
 }

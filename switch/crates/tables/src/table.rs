@@ -9,10 +9,10 @@ use crate::direct::{self, DirectIndex};
 use crate::epoch::{Epochs, Reader};
 use crate::hash::HashIndex;
 use crate::key::{FieldKind, FieldSpec, Pattern, Schema, hash, load, unload};
-use crate::lpm::{LpmIndex, LpmWriter, SLOT_BITS};
+use crate::lpm::{self, LpmIndex, LpmWriter, SLOT_BITS, length_of};
 use crate::segments::Words;
 use crate::slots::Slots;
-use crate::tuple::{TupleSpace, TupleWriter};
+use crate::tuple::{self, TupleSpace, TupleWriter};
 
 /// What a lookup found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +42,15 @@ impl fmt::Display for InsertError {
 
 impl std::error::Error for InsertError {}
 
-/// The word of a record that links it in a hash.
-const LINK: usize = 0;
+/// The word of a record that has the body, above it the length of a prefix in an index of prefixes, the priority in a tuple
+/// space. Links follow where there are hashes, and then the key.
+const STATE: usize = 0;
 
-/// First word of the key in a record. Word 0 is the hash's link, or the length of a prefix in an index of prefixes; word 1 has the
-/// body, in a tuple space with the priority above it.
-const KEY: usize = 2;
+/// The word of a record that links it in a hash.
+const LINK: usize = 1;
+
+/// First word of the key in a record with such a link.
+const LINKED_KEY: usize = 2;
 
 /// Keys of up to this many words are handled without an allocation.
 const INLINE: usize = 8;
@@ -121,6 +124,8 @@ pub struct Table {
     /// took out is given back. So who sees the number that he saw before he looked would find the same again.
     changes: AtomicU64,
     records: Words,
+    /// First word of the key in a record.
+    key: usize,
     bytes: usize,
     words: usize,
 }
@@ -153,20 +158,21 @@ pub fn table(schema: Schema, mut capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Ta
     let exact = count(FieldKind::Exact);
     let bytes = schema.bytes();
     let words = bytes.div_ceil(8);
-    let (store, book, stride) =
+    let (store, book, key) =
         if let [FieldSpec { kind: FieldKind::Exact, width: width @ 1..=direct::MOST_BITS }] = schema.fields[..] {
-            (Store::Direct(DirectIndex::new(width)), Book::Exact, KEY + words)
+            (Store::Direct(DirectIndex::new(width)), Book::Exact, STATE + 1)
         } else if exact == schema.fields.len() {
-            (Store::Exact(HashIndex::new()), Book::Exact, KEY + words)
+            (Store::Exact(HashIndex::new()), Book::Exact, LINKED_KEY)
         } else if exact + 1 == schema.fields.len() && count(FieldKind::Lpm) == 1 {
             capacity = capacity.min(1 << SLOT_BITS);
-            (Store::Lpm(Lpm::new(&schema)), Book::Lpm(LpmWriter::default()), KEY + words)
+            (Store::Lpm(Lpm::new(&schema)), Book::Lpm(LpmWriter::default()), lpm::KEY)
         } else {
-            let space = TupleSpace::new(&schema);
-            let stride = space.stride();
-            (Store::Tuples(Box::new(space)), Book::Tuples(Box::new(TupleWriter::new(schema.clone()))), stride)
+            let writer = TupleWriter::new(schema.clone());
+            (Store::Tuples(Box::new(TupleSpace::new(&schema))), Book::Tuples(Box::new(writer)), tuple::KEY)
         };
-    let table = Arc::new(Table { store, changes: AtomicU64::new(0), records: Words::new(4, stride), bytes, words });
+    let stride = if let Store::Tuples(space) = &store { space.stride() } else { key + words };
+    let records = Words::new(4, stride);
+    let table = Arc::new(Table { store, changes: AtomicU64::new(0), records, key, bytes, words });
     let writer = Writer {
         table: table.clone(),
         epochs: epochs.clone(),
@@ -222,9 +228,9 @@ impl Table {
             Store::Exact(index) => {
                 load(key, words);
                 let (slot, record) = index.find(&self.records, LINK, hash(words), |record| {
-                    words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
+                    words.iter().zip(&record[LINKED_KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
                 })?;
-                Some(Hit { slot, body: record[1].load(Acquire) as u32 })
+                Some(Hit { slot, body: record[STATE].load(Acquire) as u32 })
             }
             Store::Lpm(lpm) => {
                 match lpm.order(key) {
@@ -294,7 +300,7 @@ impl Writer {
             (Store::Exact(index), _) => {
                 let (words, _) = self.table.pattern_words(pattern);
                 let found = index.find(records, LINK, hash(&words), |record| {
-                    words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
+                    words.iter().zip(&record[LINKED_KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
                 });
                 found.map(|(slot, _)| slot)
             }
@@ -327,13 +333,12 @@ impl Writer {
             }
             (store, book) => {
                 let (words, length) = table.pattern_words(pattern);
-                record[1].store(u64::from(body), Relaxed);
-                for (word, value) in record[KEY..].iter().zip(&words) {
+                record[STATE].store(u64::from(length) << 32 | u64::from(body), Relaxed);
+                for (word, value) in record[table.key..].iter().zip(&words) {
                     word.store(*value, Relaxed);
                 }
                 match (store, book) {
                     (Store::Lpm(lpm), Book::Lpm(writer)) => {
-                        record[0].store(u64::from(length), Relaxed);
                         writer.insert(&lpm.index, records, &self.epochs, slot);
                     }
                     (Store::Direct(index), _) => index.set(words[0], slot, body),
@@ -366,7 +371,7 @@ impl Writer {
         match (&self.table.store, &mut self.book) {
             (Store::Tuples(space), Book::Tuples(writer)) => writer.remove(space, records, &self.epochs, slot),
             (store, book) => {
-                let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
+                let words: Vec<u64> = record[self.table.key..].iter().map(|word| word.load(Relaxed)).collect();
                 match (store, book) {
                     (Store::Lpm(lpm), Book::Lpm(writer)) => {
                         writer.remove(&lpm.index, records, &self.epochs, slot);
@@ -398,15 +403,15 @@ impl Writer {
     /// Gives the entry in a slot another body, in one step.
     pub fn set_body(&mut self, slot: u32, body: u32) {
         let record = self.table.records.record(slot);
-        let above = record[1].load(Relaxed) & !u64::from(u32::MAX);
-        record[1].store(above | u64::from(body), Release);
+        let above = record[STATE].load(Relaxed) & !u64::from(u32::MAX);
+        record[STATE].store(above | u64::from(body), Release);
         match &self.table.store {
             Store::Lpm(lpm) => {
-                let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
+                let words: Vec<u64> = record[self.table.key..].iter().map(|word| word.load(Relaxed)).collect();
                 let value = u64::from(slot) << 32 | u64::from(body);
-                lpm.index.set(&words, record[0].load(Relaxed) as u32, value);
+                lpm.index.set(&words, length_of(record), value);
             }
-            Store::Direct(index) => index.set(record[KEY].load(Relaxed), slot, body),
+            Store::Direct(index) => index.set(record[self.table.key].load(Relaxed), slot, body),
             _ => {}
         }
         self.changed();
@@ -418,7 +423,7 @@ impl Writer {
 
     /// The body of the entry in a slot.
     pub fn body(&self, slot: u32) -> u32 {
-        self.table.records.record(slot)[1].load(Relaxed) as u32
+        self.table.records.record(slot)[STATE].load(Relaxed) as u32
     }
 
     /// Whether there is an entry in a slot.
@@ -447,7 +452,7 @@ impl Writer {
     /// What the entry in a slot matches.
     pub fn pattern(&self, slot: u32) -> Pattern {
         let record = self.table.records.record(slot);
-        let key = || unload(record[KEY..].iter().map(|word| word.load(Relaxed)), self.table.bytes);
+        let key = || unload(record[self.table.key..].iter().map(|word| word.load(Relaxed)), self.table.bytes);
         match (&self.table.store, &self.book) {
             (Store::Tuples(space), Book::Tuples(writer)) => writer.pattern(space, &self.table.records, slot),
             (Store::Lpm(lpm), _) => {
@@ -456,7 +461,7 @@ impl Writer {
                 let (at, field) =
                     self.schema.placed().find(|(_, field)| field.kind == FieldKind::Lpm).expect("an lpm field");
                 let fill = 8 * field.bytes() as u32 - field.width;
-                let end = record[0].load(Relaxed) as u32 - lpm.start + fill;
+                let end = length_of(record) - lpm.start + fill;
                 for (i, byte) in second[at..at + field.bytes()].iter_mut().enumerate() {
                     let bit = |b: u32| (fill..end).contains(&(8 * i as u32 + b));
                     *byte = (0..8).filter(|&b| bit(b)).map(|b| 0x80 >> b).sum();

@@ -40,8 +40,8 @@ impl Range {
     }
 }
 
-/// Where things stand in a record. Word 0 and word 2 are links of the indexes, word 1 `priority << 32 | body`, then the masked
-/// key, the mask's number, and for each range the words of its lowest and of its highest value.
+/// Where things stand in a record. Word 0 is `priority << 32 | body`, words 1 and 2 are links of the indexes, then come the
+/// masked key, the mask's number, and for each range the words of its lowest and of its highest value.
 #[derive(Debug)]
 struct Layout {
     bytes: usize,
@@ -51,9 +51,9 @@ struct Layout {
 }
 
 /// The links of each index: when masks are grouped anew, those that the readers follow stay as they are.
-const LINKS: [usize; 2] = [0, 2];
-const STATE: usize = 1;
-const KEY: usize = 3;
+const LINKS: [usize; 2] = [1, 2];
+const STATE: usize = 0;
+pub(crate) const KEY: usize = 3;
 
 impl Layout {
     fn mask(&self) -> usize {

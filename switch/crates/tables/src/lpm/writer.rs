@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::shape::Shape;
-use super::{Found, KEY, LpmIndex, NEAR, SLOT_BITS, STATE, State, at_place, entries, few, one, slot_in};
+use super::{FEW, Found, KEY, LpmIndex, NEAR, SLOT_BITS, STATE, State, TRIE, at_place, entries, length_of, slot_in};
 use crate::blocks::{Arena, Blocks};
 use crate::epoch::Epochs;
 use crate::key::bits;
@@ -14,7 +14,7 @@ use crate::trie::{self, Place};
 /// A table of fewer entries has no array: its trie is in the cache.
 const LARGE: u64 = 1024;
 /// The most entries in a block: half a line of the cache.
-const FEW: usize = 7;
+const MOST_IN_BLOCK: usize = 7;
 
 /// A prefix, and where its entry is.
 struct Entry {
@@ -29,9 +29,9 @@ impl Entry {
         let record = records.record(slot);
         Self {
             key: record[KEY..].iter().map(|word| word.load(Relaxed)).collect(),
-            length: record[0].load(Relaxed) as u32,
+            length: length_of(record),
             slot,
-            body: record[1].load(Relaxed) as u32,
+            body: record[0].load(Relaxed) as u32,
         }
     }
 
@@ -39,7 +39,7 @@ impl Entry {
         u64::from(self.slot) << 32 | u64::from(self.body)
     }
 
-    /// As it stands in a block of few.
+    /// As it stands at a place or in a block of few.
     fn near(&self, shape: Shape) -> u32 {
         let given = (self.length - shape.depth()).min(NEAR);
         self.slot << (NEAR + 1) | (bits(&self.key, shape.depth(), NEAR) as u32) << 1 | 1 << (NEAR - given)
@@ -85,17 +85,19 @@ impl LpmWriter {
             self.left -= 1;
             return trie::remove(arena, state.trie, 0, &entry.key, entry.length);
         };
-        match at_place(arena.words, place.load()) {
-            Found::Nothing => {}
-            Found::One(_) => place.store(0),
-            Found::Few(block, few) => {
-                let mut left: Vec<u32> = entries(few).collect();
-                let len = words_of(left.len());
-                left.retain(|entry| slot_in(*entry) != slot);
-                place.store(if let [last] = left[..] { one(slot_in(last)) } else { put_few(arena, &left) });
-                arena.retire(block, len);
+        match at_place(arena.words, place) {
+            Found::Trie(root) => {
+                trie::remove(arena, root, shape.depth(), &entry.key, entry.length);
+                if root.load() == 0 {
+                    place.store(0, Release);
+                }
             }
-            Found::Trie(_) => trie::remove(arena, place, shape.depth(), &entry.key, entry.length),
+            found => {
+                let (mut left, block) = taken_apart(&found);
+                left.retain(|entry| slot_in(*entry) != slot);
+                put(arena, place, &left);
+                block.into_iter().for_each(|(block, len)| arena.retire(block, len));
+            }
         }
     }
 
@@ -112,7 +114,7 @@ impl LpmWriter {
             .map(|slot| {
                 let record = records.record(*slot);
                 let first = record.get(KEY).map_or(0, |word| word.load(Relaxed));
-                (first, record[0].load(Relaxed) as u32, *slot)
+                (first, length_of(record), *slot)
             })
             .collect();
         order.sort_unstable();
@@ -121,7 +123,7 @@ impl LpmWriter {
         let shape = Shape::of(&order.iter().map(|(first, length, _)| (*first, *length)).collect::<Vec<_>>());
         let shape = shape.filter(|_| large);
         let array: Box<[AtomicU64]> =
-            shape.map(|shape| bytemuck::zeroed_slice_box(1 << shape.index_bits >> 1)).unwrap_or_default();
+            shape.map(|shape| bytemuck::zeroed_slice_box(1 << shape.index_bits)).unwrap_or_default();
         let root = AtomicU64::new(0);
         let state = State { trie: Place::of(&root), array: shape.map(|shape| (shape, &array[..])) };
         let arena = &mut Arena { words: &index.words, blocks: &mut self.blocks, epochs };
@@ -155,14 +157,12 @@ impl LpmWriter {
         let Some(old) = old else { return };
         trie::retire(arena, old.trie.load());
         if let Some((shape, array)) = old.array {
-            let words = 1 << shape.index_bits >> 1;
-            for word in &array[..words] {
-                for shift in [0, 32] {
-                    match at_place(arena.words, Place { word, shift }.load()) {
-                        Found::Few(block, few) => arena.retire(block, words_of(entries(few).count())),
-                        Found::Trie(root) => trie::retire(arena, root),
-                        Found::Nothing | Found::One(_) => {}
-                    }
+            let words = 1 << shape.index_bits;
+            for place in &array[..words] {
+                match at_place(arena.words, place) {
+                    Found::Few(block, few) => arena.retire(block, words_of(entries(few).count())),
+                    Found::Trie(root) => trie::retire(arena, root.load()),
+                    Found::Two(..) => {}
                 }
             }
             let block = arena.words.tail(old_block)[3].load(Relaxed) as u32;
@@ -182,31 +182,52 @@ fn words_of(entries: usize) -> usize {
     entries / 2 + 1
 }
 
-fn put_few(arena: &mut Arena<'_>, entries: &[u32]) -> u32 {
-    let halves: Vec<u32> = std::iter::once(entries.len() as u32).chain(entries.iter().copied()).collect();
+/// The entries at a place without a trie, and the block and words of those that have one.
+fn taken_apart(found: &Found<'_>) -> (Vec<u32>, Option<(u32, usize)>) {
+    match found {
+        Found::Two(first, other) => ([*first, *other].into_iter().filter(|entry| *entry != 0).collect(), None),
+        Found::Few(block, few) => {
+            let entries: Vec<u32> = entries(few).collect();
+            let words = words_of(entries.len());
+            (entries, Some((*block, words)))
+        }
+        Found::Trie(_) => unreachable!("a trie is changed, not taken apart"),
+    }
+}
+
+/// Puts entries, longest prefix first, at a place that no trie is at.
+fn put(arena: &mut Arena<'_>, place: &AtomicU64, entries: &[u32]) {
     let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32;
-    few(arena.put(&halves.chunks(2).map(word).collect::<Vec<u64>>()))
+    let found = match entries {
+        [] => 0,
+        [_] | [_, _] => word(entries),
+        _ => {
+            let halves: Vec<u32> = std::iter::once(entries.len() as u32).chain(entries.iter().copied()).collect();
+            let block = arena.put(&halves.chunks(2).map(word).collect::<Vec<u64>>());
+            u64::from(block) << 32 | u64::from(FEW)
+        }
+    };
+    place.store(found, Release);
 }
 
 /// Adds a prefix at its place in the array.
-fn insert_at(arena: &mut Arena<'_>, records: &Words, shape: Shape, place: Place<'_>, entry: &Entry) {
-    let (slots, old): (Vec<u32>, _) = match at_place(arena.words, place.load()) {
-        Found::Nothing => return place.store(one(entry.slot)),
-        Found::Trie(_) => return trie::insert(arena, place, shape.depth(), &entry.key, entry.length, entry.value()),
-        Found::One(slot) => (vec![slot], None),
-        Found::Few(block, few) => (entries(few).map(slot_in).collect(), Some((block, words_of(entries(few).count())))),
-    };
-    let mut entries: Vec<Entry> = slots.iter().chain([&entry.slot]).map(|slot| Entry::read(records, *slot)).collect();
-    if entries.len() <= FEW {
+fn insert_at(arena: &mut Arena<'_>, records: &Words, shape: Shape, place: &AtomicU64, entry: &Entry) {
+    let found = at_place(arena.words, place);
+    if let Found::Trie(root) = found {
+        return trie::insert(arena, root, shape.depth(), &entry.key, entry.length, entry.value());
+    }
+    let (there, block) = taken_apart(&found);
+    let slots = there.into_iter().map(slot_in).chain([entry.slot]);
+    let mut entries: Vec<Entry> = slots.map(|slot| Entry::read(records, slot)).collect();
+    if entries.len() <= MOST_IN_BLOCK {
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.length));
-        let near: Vec<u32> = entries.iter().map(|entry| entry.near(shape)).collect();
-        place.store(put_few(arena, &near));
+        put(arena, place, &entries.iter().map(|entry| entry.near(shape)).collect::<Vec<u32>>());
     } else {
         let root = AtomicU64::new(0);
         for entry in &entries {
             trie::insert(arena, Place::of(&root), shape.depth(), &entry.key, entry.length, entry.value());
         }
-        place.store(root.load(Relaxed) as u32);
+        place.store(root.load(Relaxed) << 32 | u64::from(TRIE), Release);
     }
-    old.into_iter().for_each(|(block, len)| arena.retire(block, len));
+    block.into_iter().for_each(|(block, len)| arena.retire(block, len));
 }
