@@ -1,12 +1,12 @@
 //! Lookups in big tables: a million exact entries, a million prefixes, a hundred thousand ternary entries; and changes
 //! of the prefixes while they are looked up.
 
+mod changes;
+
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use bench::measure::{Contestant, Effort, Rates, Spread, ratios, short};
+use bench::measure::{Contestant, Effort, Rates, Spread, short};
 use fastrand::Rng;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, Table, Writer, table};
 
@@ -55,7 +55,7 @@ pub fn run(effort: Effort) {
     println!("  time of lpm / exact {}", rates.ratio("exact", "lpm"));
     println!("  time of ternary / exact {}", rates.ratio("exact, as many as ternary", "ternary"));
     let [_, prefixes, ..] = tables;
-    changes(effort, prefixes);
+    changes::run(effort, prefixes);
 }
 
 fn print(name: &str, entries: usize, rate: Spread, more: &str) {
@@ -158,48 +158,4 @@ fn look_up(table: &Table, reader: &mut Reader, keys: &[Vec<u8>]) -> u64 {
     }
     assert_eq!(found, keys.len(), "every key was made from an entry");
     found as u64
-}
-
-/// One thread looks prefixes up that stay, another takes others out and puts them back, as fast as it can.
-fn changes(effort: Effort, filled: Filled) {
-    let Filled { kind, patterns, table, mut writer, mut reader, epochs: _epochs, .. } = filled;
-    let (still, restless) = patterns.split_at(patterns.len() / 2);
-    let (mut alone, mut beside, mut changed) = (vec![], vec![], vec![]);
-    for draw in 0..effort.draws {
-        let mut numbers = effort.numbers(draw);
-        let keys = keys(kind, still, KEYS / 4, &mut numbers);
-        let mut rate = || {
-            let (start, mut at, mut found) = (Instant::now(), 0, 0);
-            while start.elapsed() < Duration::from_millis(effort.millis) {
-                found += look_up(&table, &mut reader, next_piece(&keys, &mut at));
-            }
-            let rate = found as f64 / start.elapsed().as_secs_f64();
-            reader.park();
-            rate
-        };
-        alone.push(rate());
-        let done = AtomicBool::new(false);
-        let (with_changes, changes) = std::thread::scope(|scope| {
-            let writing = scope.spawn(|| {
-                let (start, mut count) = (Instant::now(), 0u64);
-                while !done.load(Ordering::Acquire) {
-                    let pattern = &restless[numbers.usize(..restless.len())];
-                    let slot = writer.get(pattern).expect("it is put back each time");
-                    let body = writer.body(slot);
-                    writer.remove(slot);
-                    assert!(writer.insert(pattern, |_| body).is_ok(), "it was just taken out");
-                    count += 2;
-                }
-                count as f64 / start.elapsed().as_secs_f64()
-            });
-            let rate = rate();
-            done.store(true, Ordering::Release);
-            (rate, writing.join().expect("changes go on"))
-        });
-        beside.push(with_changes);
-        changed.push(changes);
-    }
-    let changes = Spread::of(&changed);
-    println!("  changes of lpm beside lookups {:>10}/s ({})", short(changes.median), changes.around(short));
-    println!("  lookups beside changes / alone {}", Spread::of(&ratios(&beside, &alone)));
 }
