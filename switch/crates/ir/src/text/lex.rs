@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::parse::ParseError;
+use super::parser::ParseError;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Token {

@@ -87,9 +87,10 @@ mod lex;
 mod names;
 mod parse;
 mod parse_code;
+mod parser;
 mod print;
 mod print_code;
 
-pub use parse::ParseError;
+pub use parser::ParseError;
 pub use print::Names;
 pub use print_code::InstText;

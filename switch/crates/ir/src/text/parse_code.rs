@@ -2,7 +2,7 @@
 
 use super::lex::Token;
 use super::names::Word;
-use super::parse::{Parser, Result};
+use super::parser::{Parser, Result};
 use crate::*;
 
 /// What stands left of `=`.
