@@ -2,22 +2,23 @@
 
 #![no_main]
 
-use std::sync::{Arc, LazyLock};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use hostile::calls::Known;
-use hostile::messages::Served;
+use hostile::messages::Lasting;
 use libfuzzer_sys::fuzz_target;
 
-static PROGRAM: LazyLock<Arc<Known>> =
-    LazyLock::new(|| Arc::new(known().expect("the program compiles")));
+thread_local! {
+    static SERVED: RefCell<Lasting> = RefCell::new(served().expect("the edge program compiles"));
+}
 
-fn known() -> Result<Known, String> {
-    Known::new(&hostile::sources::edge()?)
+fn served() -> Result<Lasting, String> {
+    Lasting::new(Arc::new(Known::new(&hostile::sources::edge()?)?))
 }
 
 fuzz_target!(|input: &[u8]| {
-    let served = Served::new(&PROGRAM).expect("a service");
-    if let Err(problem) = served.check(input) {
+    if let Err(problem) = SERVED.with_borrow_mut(|served| served.check(input)) {
         panic!("{problem}");
     }
 });

@@ -97,6 +97,35 @@ impl Served {
     }
 }
 
+/// A service that meets many inputs one after the other: to begin one takes as long as many of them.
+pub struct Lasting {
+    known: Arc<Known>,
+    served: Served,
+    /// What came since the service began.
+    inputs: Vec<Vec<u8>>,
+}
+
+impl Lasting {
+    /// Inputs that meet what those before left. What is written makes everything that is read longer.
+    const MOST: usize = 50;
+
+    pub fn new(known: Arc<Known>) -> Result<Self, String> {
+        let served = Served::new(&known)?;
+        Ok(Self { known, served, inputs: vec![] })
+    }
+
+    /// Checks an input. An error says which promise was broken, and by which inputs to a service that began with them.
+    pub fn check(&mut self, input: &[u8]) -> Result<(), String> {
+        if self.inputs.len() >= Self::MOST {
+            self.served = Served::new(&self.known)?;
+            self.inputs.clear();
+        }
+        self.inputs.push(input.to_vec());
+        let checked = self.served.check(input);
+        checked.map_err(|problem| format!("{problem}\nall {} inputs: {:02x?}", self.inputs.len(), self.inputs))
+    }
+}
+
 /// A stream's messages, each behind its length in two bytes.
 fn parts(mut data: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::new();
