@@ -16,8 +16,6 @@ from wayname.edge.boundary import FindHost, HostFound, PublishHost, Severity
 from wayname.fleet.etcd import (
     CHANGES_AT_ONCE,
     ChangedAt,
-    Condition,
-    CreatedAt,
     Delete,
     Etcd,
     EtcdError,
@@ -26,6 +24,7 @@ from wayname.fleet.etcd import (
     Put,
 )
 from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.leader_writes import LeaderWrites, NotLeadingError
 from wayname.fleet.leadership import Leadership, Term
 from wayname.fleet.lease import PAUSE
 from wayname.fleet.sealing import refusal
@@ -67,8 +66,7 @@ class Directory:
         self._published: dict[IPv6Address, bytes] = {}
         self._unanswered: set[IPv6Address] = set()
         self._term: Term | None = None
-        # Of etcd, at which this controller published last, as far as it knows.
-        self._published_at = 0
+        self._writes = LeaderWrites(etcd, edge.leader, edge.published)
         self._trouble = ""
 
     def ask(self, wish: PublishHost | FindHost) -> None:
@@ -146,18 +144,11 @@ class Directory:
         # If no answer comes etcd may have it or not, so that it is written again, or deleted.
         self._published |= {each: value for each, value in values.items() if value is not None}
         self._unanswered |= values.keys()
-        # A request of which no answer came may be under way still: each is void once a later one was carried out.
-        before = self._published_at
-        conditions: list[Condition] = [
-            CreatedAt(self._edge.leader, term.revision),
-            ChangedAt(self._edge.published, before),
-        ]
-        done = await self._etcd.transact(conditions, *operations, Put(self._edge.published, b""))
-        if not done.succeeded:
-            found = await self._etcd.get(self._edge.published)
-            self._published_at = found.changed if found else 0
-            return self._published_at != before
-        self._published_at = done.revision
+        try:
+            if not await self._writes.write(term, *operations):
+                return True
+        except NotLeadingError:
+            return False
         for each, value in values.items():
             self._unanswered.discard(each)
             if value is None:

@@ -8,9 +8,6 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from wayname.edge.boundary import Json, Persist
 from wayname.fleet.etcd import (
     CHANGES_AT_ONCE,
-    ChangedAt,
-    Condition,
-    CreatedAt,
     Delete,
     Etcd,
     EtcdError,
@@ -19,6 +16,7 @@ from wayname.fleet.etcd import (
     Put,
 )
 from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.leader_writes import LeaderWrites
 from wayname.fleet.leadership import Term
 from wayname.fleet.sealing import Seal
 
@@ -46,8 +44,7 @@ class FleetState:
         self._again_at = 0.0
         # Of etcd, up to which another leader's changes are here.
         self._revision = 0
-        # And at which this controller wrote last, as far as it knows.
-        self._written_at = 0
+        self._writes = LeaderWrites(etcd, keys.leader, keys.written)
 
     @property
     def unwritten(self) -> int:
@@ -142,20 +139,8 @@ class FleetState:
             names.append(name)
             operations += changes
         written = [(name, self._unwritten[name]) for name in names]
-        # A request of which no answer came may be under way still: each is void once a later one was carried out.
-        before = self._written_at
-        conditions: list[Condition] = [
-            CreatedAt(self._keys.leader, term.revision),
-            ChangedAt(self._keys.written, before),
-        ]
-        done = await self._etcd.transact(conditions, *operations, Put(self._keys.written, b""))
-        if not done.succeeded:
-            found = await self._etcd.get(self._keys.written)
-            self._written_at = found.changed if found else 0
-            if self._written_at == before:
-                raise EtcdError("another controller leads the edge")
+        if not await self._writes.write(term, *operations):
             return
-        self._written_at = done.revision
         for name, value in written:
             # It may have changed meanwhile.
             if self._unwritten.get(name) is value:
