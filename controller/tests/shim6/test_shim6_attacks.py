@@ -1,6 +1,6 @@
 """Attacks on an endpoint that must fail; those on single messages stand beside what they attack.
 
-Forged and stolen locators: test_shim6_proofs.py, test_shim6_locators.py. Replayed I2: test_shim6_setup.py. A flood
+Forged and stolen locators: test_shim6_proofs.py, test_shim6_locators.py. Replayed I2: test_shim6_strangers.py. A flood
 that is to be reflected: reap/test_reap_reflection.py. Forged signs of failures: reap/test_reap_states.py.
 """
 
