@@ -14,11 +14,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from test_fleet_lab import PATIENCE, SECOND, FleetLab, missing_answers, until, with_session
 from test_running import lacking
 
 from wayname_lab.commands import Device
 from wayname_lab.etcd import missing_for_etcd
+from wayname_lab.fleet_lab import PATIENCE, SECOND, FleetLab, missing_answers, until, with_session
 from wayname_lab.planned import RouterPlan
 
 # The version before, which knows no directory of hosts; with a release, its tag comes in the place of this.

@@ -17,7 +17,6 @@ from typing import Any
 
 import httpx
 import pytest
-from test_fleet_lab import PATIENCE, until
 from test_running import lacking
 
 from wayname.fleet.etcd import Etcd
@@ -27,6 +26,7 @@ from wayname.fleet.sealing import new_key
 from wayname.private_files import write_private
 from wayname_lab.commands import lan_arguments
 from wayname_lab.etcd import EtcdCluster, missing_for_etcd
+from wayname_lab.fleet_lab import PATIENCE, until
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan, PlannedPort, RouterPlan
