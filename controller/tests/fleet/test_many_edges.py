@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -21,8 +22,9 @@ from fleet.test_fleet_commands import Admin
 from fleet.test_fleet_controllers import until
 from served import OWNER, Served, asked_by
 from test_adapter import SwitchProcess, hosts
-from test_command import Up, fails, wayname
+from test_command import WAYNAME, Up, fails, wayname
 
+from harness.browser import CHROMIUM, DRIVER, Browser, chromium
 from wayname.api.app import ApiServices, edge_app
 from wayname.api.audit import Audit
 from wayname.api.callers import LocalUser, Peer
@@ -50,6 +52,17 @@ prefix = "{prefix}"
 # Longer than a busy machine has a process wait.
 lease = 3
 """
+# How an edge is that does not run.
+NOTHING = {
+    "runs": False,
+    "leads": False,
+    "connected": False,
+    "sessions": 0,
+    "providers": 0,
+    "providers_used": 0,
+    "restarts": 0,
+    "why": "",
+}
 FILE = '[fleet]\nendpoints = ["127.0.0.1:1"]\nsealing_key = "fleet.key"\n'
 
 
@@ -107,9 +120,21 @@ async def test_an_edge_is_asked_by_its_name() -> None:
             answer = await client.get(path)
             assert (answer.status_code, detail in answer.json()["detail"]) == (status_code, True), answer.text
         assert (await client.get("/v1/edges")).json() == [
-            {"edge": "berlin", "runs": True, "leads": False, "connected": True, "restarts": 0, "why": ""},
-            {"edge": "hamburg", "runs": False, "leads": False, "connected": False, "restarts": 3, "why": "no switch"},
+            {
+                **NOTHING,
+                "edge": "berlin",
+                "runs": True,
+                "connected": True,
+                "providers": 1,
+                "providers_used": 1,
+                "why": "provider a: 2001:db8:1::1 was not heard yet",
+            },
+            {**NOTHING, "edge": "hamburg", "restarts": 3, "why": "no switch"},
         ]
+        # The page of all edges shows the same.
+        assert "page/edges.js" in (await client.get("/")).text
+        assert (await client.get("/page/edges")).json() == (await client.get("/v1/edges")).json()
+        assert (await client.get("/page/edges.js")).status_code == 200
 
 
 async def test_each_number_says_of_which_edge_it_is() -> None:
@@ -324,6 +349,36 @@ class Processes:
             each.process.wait()
 
 
+def look(socket: Path, folder: Path) -> None:
+    """See in a browser how all edges are, and one of them."""
+    words = [str(WAYNAME), "--api", f"unix:{socket}", "page", "--json"]
+    page = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert page.stdout is not None
+        address = json.loads(page.stdout.readline())["address"]
+        with chromium(folder) as browser:
+            follow(browser, address)
+    finally:
+        page.terminate()
+        page.wait()
+
+
+def follow(browser: Browser, address: str) -> None:
+    """Go from all edges to one, and back."""
+    cells = "(row) => [...row.children].slice(0, 3).map((cell) => cell.innerText)"
+    rows = f"return [...document.querySelectorAll('#edges tbody tr')].map({cells})"
+    led = [["berlin", "leads", "there"], ["hamburg", "leads", "there"]]
+    browser.open(address)
+    browser.until(lambda: browser.run(rows) == led, "both edges")
+    browser.until(lambda: browser.text("#state") == "live", "that nothing is wrong")
+    browser.run("document.querySelector('#edges a[href=\"edges/hamburg/\"]').click()")
+    browser.until(lambda: browser.text("#name") == "hamburg", "the page of one")
+    browser.until(lambda: browser.text("#state").startswith("live"), "its frames")
+    browser.run("document.querySelector('nav a').click()")
+    browser.until(lambda: browser.run(rows) == led, "both edges again")
+    assert browser.console() == []
+
+
 async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp_path: Path) -> None:
     admin = Admin(tmp_path, one_etcd, "many")
     switches: dict[str, SwitchProcess] = {}
@@ -344,6 +399,8 @@ async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp
             await until(lambda: processes.told("first", "controller.waits", "hamburg"), "what hamburg waits for")
             assert await admin.does("apply", admin.folder, "--yes") == {"version": 1, "edges": ["berlin", "hamburg"]}
             await processes.until_leads("first", "berlin", "hamburg")
+            if CHROMIUM and DRIVER:
+                await asyncio.to_thread(look, tmp_path / "first.api", tmp_path)
             second = processes.start("second")
             for name in ("berlin", "hamburg"):
                 await until(partial(processes.told, "second", "fleet.standby", name), "second as standby")

@@ -69,6 +69,25 @@ async def test_the_address_that_is_printed_leads_to_the_page(page: Loopback, con
         assert (await ask(page, f"/b{path}")).text == path
 
 
+async def test_a_controller_of_many_edges_has_its_own_paths(controller: Controller) -> None:
+    async with (
+        httpx.AsyncClient(transport=httpx.ASGITransport(controller), base_url="http://localhost") as client,
+        loopback({"": client}, path="/edges/a/") as page,
+    ):
+        assert page.address == f"{origin(page)}/edges/a/#token={page.token}"
+        assert (await ask(page, "/")).headers["location"] == "/edges/a/"
+        token = f"Bearer {page.token}"
+        for path in ("/edges/a/", "/edges/b/page/main.js", "/page/edges.js"):
+            assert (await ask(page, path)).text == path
+        for path in ("/page/edges", "/edges/a/page/feed"):
+            assert (await ask(page, path)).status_code == 401
+            assert (await ask(page, path, authorization=token)).status_code == 200
+        seen = len(controller.asked)
+        for path in ("/v1/edges", "/metrics", "/edges/a/v1/status", "/edges/a/b/", "/a/", "/edges//"):
+            assert (await ask(page, path, authorization=token)).status_code == 404
+        assert len(controller.asked) == seen
+
+
 async def test_who_has_the_token_gets_frames_behind_those_he_saw(page: Loopback, controller: Controller) -> None:
     headers = {"authorization": f"Bearer {page.token}", "last-event-id": "run.7", "cookie": "c", "x-more": "y"}
     answer = await ask(page, "/a/page/feed", **headers)

@@ -48,11 +48,11 @@ def test_the_page_asks_nobody_else() -> None:
         assert not outside, name
 
 
-def test_modules_import_files_that_are_there_and_the_page_names_no_style_or_script_of_its_own() -> None:
+def test_modules_import_files_that_are_there_and_no_page_names_a_style_or_script_of_its_own() -> None:
     for name in SCRIPTS:
         for imported in re.findall(r'from "\./([^"]+)"', ASSETS[name]):
             assert imported in ASSETS, (name, imported)
-    page = ASSETS["index.html"]
-    assert not re.search(r"\sstyle=|<style|\son\w+=|<script(?![^>]*src=)", page)
-    for named in re.findall(r'(?:src|href)="page/([^"]+)"', page):
-        assert named in ASSETS
+    for page in (ASSETS["index.html"], ASSETS["edges.html"]):
+        assert not re.search(r"\sstyle=|<style|\son\w+=|<script(?![^>]*src=)", page)
+        for named in re.findall(r'(?:src|href)="page/([^"]+)"', page):
+            assert named in ASSETS

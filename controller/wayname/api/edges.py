@@ -19,9 +19,11 @@ from wayname.api.access import Access, Answering
 from wayname.api.app import ApiServices
 from wayname.api.audit import Audit
 from wayname.api.guard import BrowserGuard
+from wayname.api.page import serve_assets
 from wayname.api.problems import ApiError, tell_problems
 from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import READ
+from wayname.api.views import is_used, waits_for
 from wayname.config.model import Config
 from wayname.metrics.edges import edges_exposition
 from wayname.metrics.exposition import COUNTERS, TABLES, Scrape
@@ -78,8 +80,11 @@ class EdgeAnswer(BaseModel):
     runs: bool = Field(description="whether it runs here; if not, `why` says what it waits for, or how it failed")
     leads: bool = Field(description="whether this controller leads the edge")
     connected: bool = Field(description="whether its switch is there")
+    sessions: int = Field(description="sessions of its hosts")
+    providers: int = Field(description="providers that it has")
+    providers_used: int = Field(description="those by which new things go")
     restarts: int = Field(description="how often it failed here and began anew")
-    why: str = Field(description="why it does not run, or why nothing can be changed here now; else empty")
+    why: str = Field(description="why it does not run, or what it waits for; else empty")
 
 
 def make_edges_app(edges: Edges, audit: Audit) -> ASGIApp:
@@ -110,6 +115,9 @@ def serve_edges(app: FastAPI, edges: Edges) -> None:
         """The edges that this controller stands for."""
         return [edge_answer(edges, name) for name in edges.why_not]
 
+    app.get("/page/edges", openapi_extra=READ, include_in_schema=False)(of_process)
+    serve_assets(app, "edges.html")
+
     @app.get("/metrics", openapi_extra=READ, response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """All numbers of all edges, for Prometheus; those of switches that are not there are missing."""
@@ -139,14 +147,30 @@ def serve_edges(app: FastAPI, edges: Edges) -> None:
 def edge_answer(edges: Edges, name: str) -> EdgeAnswer:
     """Tell how an edge stands."""
     edge = edges.running.get(name)
-    member = edge.controller.fleet if edge else None
+    restarts = sum(count for (failed, _), count in edges.restarts.items() if failed == name)
+    if edge is None:
+        return EdgeAnswer(
+            edge=name,
+            runs=False,
+            leads=False,
+            connected=False,
+            sessions=0,
+            providers=0,
+            providers_used=0,
+            restarts=restarts,
+            why=edges.why_not[name],
+        )
+    running = edge.controller
     return EdgeAnswer(
         edge=name,
-        runs=edge is not None,
-        leads=member is not None and member.leadership.term is not None,
-        connected=edge is not None and edge.controller.connected,
-        restarts=sum(count for (failed, _), count in edges.restarts.items() if failed == name),
-        why=edge.controller.why_no_changes() if edge else edges.why_not[name],
+        runs=True,
+        leads=running.fleet is not None and running.fleet.leadership.term is not None,
+        connected=running.connected,
+        sessions=sum(1 for manager in running.edge.managers for _ in manager.numbers()),
+        providers=len(running.config.written_providers),
+        providers_used=sum(is_used(running, each) for each in running.config.written_providers),
+        restarts=restarts,
+        why=next(iter(waits_for(running)), ""),
     )
 
 

@@ -55,11 +55,6 @@ def serve_page(
     `follow_packet` follows the next packet of the host of a session, by its number, one at a time whatever pages ask.
     """
     following = asyncio.Lock()
-    assets = {each.name: each.read_bytes() for each in (files("wayname.page") / "assets").iterdir()}
-
-    @app.get("/", openapi_extra=READ, include_in_schema=False)
-    async def page() -> Response:
-        return asset(assets, "index.html")
 
     @app.get("/page/feed", openapi_extra=READ, include_in_schema=False)
     async def live(last_event_id: Annotated[str | None, Header()] = None) -> StreamingResponse:
@@ -74,6 +69,17 @@ def serve_page(
                 return FollowedPacket(way=await follow_packet(session))
             except ApiError as error:
                 return FollowedPacket(why=f"{error.title}: {error.detail}")
+
+    serve_assets(app, "index.html")
+
+
+def serve_assets(app: FastAPI, first: str) -> None:
+    """Serve the files of the page; behind whatever else there is under `/page`."""
+    assets = {each.name: each.read_bytes() for each in (files("wayname.page") / "assets").iterdir()}
+
+    @app.get("/", openapi_extra=READ, include_in_schema=False)
+    async def page() -> Response:
+        return asset(assets, first)
 
     @app.get("/page/{name}", openapi_extra=READ, include_in_schema=False)
     async def part(name: str) -> Response:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.roles import READ
+from wayname.api.views import is_used
 from wayname.config.provider import DELEGATED, WrittenProvider
 from wayname.snapshot.running import Running
 
@@ -93,7 +94,7 @@ def _state(running: Running, written: WrittenProvider) -> ProviderState:
         prefix_source=DELEGATED if written.source and written.source.is_delegated else "configuration",
         prefixes=_prefixes(running, written),
         routers=[str(hop.address) for hop, _ in provider.via] if provider else [],
-        used=provider is not None and reachability.is_open(provider),
+        used=is_used(running, written),
         why=reachability.why_closed(provider) if provider else _why_absent(running, written),
         source=str(tracked.source) if tracked else None,
         unexpected_answers=tracked.unexpected if tracked else 0,

@@ -27,6 +27,7 @@ from wayname.api.models import (
 from wayname.api.problems import ApiError
 from wayname.config import model as configured
 from wayname.config.model import Config
+from wayname.config.provider import WrittenProvider
 from wayname.edge.kernel.paths import OnLink
 from wayname.edge.liveness import NextHopHealth
 from wayname.netlink.protocols import protocol_words
@@ -75,6 +76,12 @@ def waits_for(running: Running) -> list[str]:
         for provider in running.config.providers
         for address in unknown_next_hops(running, provider)
     ]
+
+
+def is_used(running: Running, written: WrittenProvider) -> bool:
+    """Whether new things go by a provider."""
+    provider = next(iter(written.providers), None)
+    return provider is not None and running.edge.reachability.is_open(provider)
 
 
 def unknown_next_hops(running: Running, provider: configured.Provider) -> list[str]:

@@ -30,11 +30,15 @@ def command(asking: Asking) -> None:
                 show.good_or_bad("runs" if each["runs"] else "waits", each["runs"]),
                 "leads" if each["leads"] else "",
                 "there" if each["connected"] else "",
+                each["sessions"],
+                f"{each['providers_used']} of {each['providers']}",
                 each["restarts"] or "",
                 each["why"],
             )
             for each in edges
         ]
-        show.show_table(("edge", "state", "leads", "switch", "restarts", "why"), rows, "no edges")
+        show.show_table(
+            ("edge", "state", "leads", "switch", "sessions", "providers", "restarts", "why"), rows, "no edges"
+        )
     if not all(each["runs"] for each in edges):
         raise click.exceptions.Exit(1)

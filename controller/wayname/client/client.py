@@ -20,6 +20,9 @@ class EdgeAnswer(TypedDict):
     runs: bool
     leads: bool
     connected: bool
+    sessions: int
+    providers: int
+    providers_used: int
     restarts: int
     why: str
 

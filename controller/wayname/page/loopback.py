@@ -34,7 +34,10 @@ from starlette.types import Receive, Scope, Send
 ADDRESS = "127.0.0.1"
 TOKEN_OCTETS = 16
 # What is passed on, and what of it says nothing of the network.
-_PATH = re.compile(r"/(?P<edge>[^/]+)/(?P<rest>|page/[a-z_]+(\.[a-z]+)?|page/trace/[0-9]+|docs|openapi\.json)")
+_REST = r"/(?P<rest>|page/[a-z_]+(\.[a-z]+)?|page/trace/[0-9]+|docs|openapi\.json)"
+_OF_EDGE = re.compile(rf"/(?P<edge>[^/]+){_REST}")
+# A controller has these paths itself, those of its edges where it stands for several.
+_OF_CONTROLLER = re.compile(rf"(/edges/[^/]+)?{_REST}")
 _FILES = re.compile(r"|page/[a-z_]+\.(js|css|svg)|docs|openapi\.json")
 _PASSED = frozenset(
     (
@@ -55,10 +58,12 @@ TIMEOUT = httpx.Timeout(10.0, read=None)
 
 @dataclass(frozen=True, slots=True)
 class Loopback:
-    """Answers at a loopback address for the controllers of edges, by their names."""
+    """Answers at a loopback address for the controllers of edges, by their names, or for one that has no name."""
 
     edges: Mapping[str, httpx.AsyncClient]
     host: str
+    # What is shown first.
+    path: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_OCTETS), repr=False)
 
     @property
@@ -66,7 +71,7 @@ class Loopback:
         """What to open in a browser."""
         names = [quote(name, safe="") for name in self.edges]
         others = f"&edges={','.join(names)}" if len(names) > 1 else ""
-        return f"http://{self.host}/{names[0]}/#token={self.token}{others}"
+        return f"http://{self.host}{self.path}#token={self.token}{others}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -77,15 +82,21 @@ class Loopback:
         headers = Headers(scope=scope)
         if refusal := self._refusal(scope, headers):
             return _words(403, refusal)
-        if scope["path"] == "/":
+        path = scope["path"]
+        if path == "/" != self.path:
             # A browser keeps the fragment.
-            return RedirectResponse(f"/{quote(next(iter(self.edges)), safe='')}/")
-        found = _PATH.fullmatch(scope["path"])
-        if found is None or found["edge"] not in self.edges:
-            return _words(404, f"there is no {scope['path']} here; the pages are those of {', '.join(self.edges)}")
+            return RedirectResponse(self.path)
+        if (controller := self.edges.get("")) is not None:
+            found = _OF_CONTROLLER.fullmatch(path)
+        else:
+            found = _OF_EDGE.fullmatch(path)
+            controller = self.edges.get(found["edge"]) if found else None
+        if found is None or controller is None:
+            pages = f"; the pages are those of {', '.join(self.edges)}" if any(self.edges) else ""
+            return _words(404, f"there is no {path} here{pages}")
         if not _FILES.fullmatch(found["rest"]) and not self._has_token(headers):
             return _words(401, "open the address with its token, as it was printed")
-        return await self._passed_on(self.edges[found["edge"]], f"/{found['rest']}", headers)
+        return await self._passed_on(controller, path if "" in self.edges else f"/{found['rest']}", headers)
 
     def _refusal(self, scope: Scope, headers: Headers) -> str | None:
         if scope["method"] != "GET":
@@ -151,10 +162,14 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def loopback(edges: Mapping[str, httpx.AsyncClient], port: int = 0) -> AsyncIterator[Loopback]:
-    """Serve the pages of controllers as long as it is entered; port 0 is any that is free."""
+async def loopback(edges: Mapping[str, httpx.AsyncClient], port: int = 0, path: str = "") -> AsyncIterator[Loopback]:
+    """Serve the pages of controllers as long as it is entered; port 0 is any that is free.
+
+    The first edge's page is shown first, unless another path is.
+    """
     with socket.create_server((ADDRESS, port)) as listener:
-        app = Loopback(edges, f"{ADDRESS}:{listener.getsockname()[1]}")
+        first = path or f"/{quote(next(iter(edges)), safe='')}/"
+        app = Loopback(edges, f"{ADDRESS}:{listener.getsockname()[1]}", first)
         config = uvicorn.Config(
             app,
             log_config=None,

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from wayname.api.live.session_tally import SessionTally, Tally, site_prefix
-from wayname.api.views import drops, switch_status, waits_for
+from wayname.api.views import drops, is_used, switch_status, waits_for
 from wayname.config.model import Config
 from wayname.config.provider import WrittenProvider
 from wayname.session.answers import SessionAnswer
@@ -74,7 +74,7 @@ def _provider(running: Running, written: WrittenProvider, tally: Tally) -> dict[
     vlans = {hop.vlan for each in written.providers for hop, _ in each.via}
     return {
         "name": written.name,
-        "used": provider is not None and reachability.is_open(provider),
+        "used": is_used(running, written),
         "why": reachability.why_closed(provider) if provider else "it has not said its prefix and its router yet",
         "prefixes": [str(each.prefix) for each in written.providers],
         "loss": quality[0] if quality else None,

@@ -1,4 +1,5 @@
-// The token of `wayname page`: it comes in the fragment of the address, which is sent to nobody, and is kept for this tab.
+// Asks the controller, with the token of `wayname page`: it comes in the fragment of the address, which is sent to nobody,
+// and is kept for this tab.
 
 export function takeFragment() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -10,9 +11,28 @@ export function takeFragment() {
   }
 }
 
-export const token = () => sessionStorage.getItem("token");
+const token = () => sessionStorage.getItem("token");
 
 // The edges whose pages are here, by their names; none where the controller itself answers.
 export const edges = () => (sessionStorage.getItem("edges") ?? "").split(",").filter(Boolean);
 
 export const currentEdge = () => decodeURIComponent(location.pathname.split("/")[1] ?? "");
+
+export class Refused extends Error {}
+
+// Asks the controller; what it refuses is told in words.
+export async function ask(path, headers, signal) {
+  const own = token() ? { Authorization: `Bearer ${token()}` } : {};
+  const answer = await fetch(path, { headers: { ...headers, ...own }, signal, cache: "no-store" });
+  if (!answer.ok) throw refusal(answer.status);
+  return answer;
+}
+
+function refusal(status) {
+  const words = {
+    401: "this tab has no token: open the address that `wayname page` or `make run` printed",
+    403: "you may not look at this edge: the role read is missing",
+    503: "too many pages look at this controller; trying again …",
+  };
+  return new Refused(words[status] ?? `the controller answers with status ${status}; trying again …`);
+}

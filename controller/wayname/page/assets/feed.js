@@ -1,13 +1,11 @@
 // Reads the frames (server-sent events), by fetch, since an EventSource can send no token. Goes on behind the last frame
 // that it saw.
 
-import { token } from "./access.js";
+import { ask, Refused } from "./access.js";
 
 const PATIENCE = 6000; // Frames come each second.
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 4000;
-
-class Refused extends Error {}
 
 export async function follow(onFrame, onState) {
   let lastSeen = null;
@@ -31,13 +29,11 @@ export async function follow(onFrame, onState) {
 
 async function read(lastSeen, onFrame) {
   const headers = { Accept: "text/event-stream" };
-  if (token()) headers.Authorization = `Bearer ${token()}`;
   if (lastSeen) headers["Last-Event-ID"] = lastSeen;
   const aborter = new AbortController();
   let watch = setTimeout(() => aborter.abort(), PATIENCE);
   try {
-    const answer = await fetch("page/feed", { headers, signal: aborter.signal, cache: "no-store" });
-    if (!answer.ok) throw refusal(answer.status);
+    const answer = await ask("page/feed", headers, aborter.signal);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (;;) {
@@ -60,13 +56,4 @@ function take(part, onFrame) {
   const fields = new Map(part.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
   if (fields.get("event") === "away") throw new Refused("the controller does not answer; trying again …");
   if (fields.has("data")) onFrame(fields.get("id"), JSON.parse(fields.get("data")));
-}
-
-function refusal(status) {
-  const words = {
-    401: "this tab has no token: open the address that `wayname page` or `make run` printed",
-    403: "you may not look at this edge: the role read is missing",
-    503: "too many pages look at this controller; trying again …",
-  };
-  return new Refused(words[status] ?? `the controller answers with status ${status}; trying again …`);
 }

@@ -91,6 +91,8 @@ function drawEdges() {
     const text = decodeURIComponent(each);
     return html("a", { href: `../${encodeURIComponent(text)}/`, "aria-current": text === currentEdge() ? "page" : null }, text);
   });
+  // Of a controller that stands for several edges: it lists them itself.
+  if (/^\/edges\/[^/]+\//.test(location.pathname)) links.push(html("a", { href: "../../" }, "all edges"));
   byId("edges").replaceChildren(...links);
 }
 

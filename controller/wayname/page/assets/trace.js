@@ -1,6 +1,6 @@
 // The way of a session's next packet through the pipeline: table by table, and where it ended.
 
-import { token } from "./access.js";
+import { ask, Refused } from "./access.js";
 import { byId, html, setText, table } from "./dom.js";
 
 const COLUMNS = [["block", ""], ["table", ""], ["key", "addr"], ["", "word"], ["action", "addr"]];
@@ -17,7 +17,7 @@ async function follow(session) {
   byId("trace").scrollIntoView({ block: "nearest" });
   byId("lookups").replaceChildren();
   setText(byId("way"), `Waiting for the next packet of ${session.local} to ${session.peer} …`);
-  const { way, why } = await ask(session.number);
+  const { way, why } = await wayOf(session.number);
   if (!way) {
     setText(byId("way"), `No packet was followed: ${why}.`);
     return;
@@ -34,12 +34,11 @@ async function follow(session) {
   table(byId("lookups"), COLUMNS, rows, "It met no table.");
 }
 
-async function ask(number) {
+async function wayOf(number) {
   try {
-    const answer = await fetch(`page/trace/${number}`, { headers: token() ? { Authorization: `Bearer ${token()}` } : {}, cache: "no-store" });
-    return answer.ok ? await answer.json() : { why: `the controller answers with status ${answer.status}` };
-  } catch {
-    return { why: "no answer from the controller" };
+    return await (await ask(`page/trace/${number}`)).json();
+  } catch (error) {
+    return { why: error instanceof Refused ? error.message : "no answer from the controller" };
   }
 }
 
