@@ -111,7 +111,7 @@ pub struct Run {
     /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket: a cut link loses every frame
     #[arg(long, value_name = "PATH")]
     pub admin: Option<PathBuf>,
-    /// Write what passes each port to FOLDER/portN_in.pcap and portN_out.pcap
+    /// Write what passes each port to FOLDER/INTERFACE_in.pcap and INTERFACE_out.pcap; portN where it has no interface
     #[arg(long, value_name = "FOLDER")]
     pub pcap: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t)]

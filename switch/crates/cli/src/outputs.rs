@@ -63,7 +63,7 @@ impl OpenPort {
         captures: Option<&Path>,
         inboxes: &[Inbox],
     ) -> Result<Vec<Self>> {
-        let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
+        let captures = captures.map(|folder| Captures::create(folder, &spec.capture_name())).transpose()?;
         let captures = captures.map(|captures| Arc::new(Mutex::new(captures)));
         let is_shared_out = opened.len() == inboxes.len();
         let mut opened = opened.into_iter();
@@ -197,10 +197,10 @@ impl OpenPort {
 }
 
 impl Captures {
-    fn create(folder: &Path, port: u32) -> Result<Self> {
+    fn create(folder: &Path, name: &str) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let create = |direction: &str| {
-            let path = folder.join(format!("port{port}_{direction}.pcap"));
+            let path = folder.join(format!("{name}_{direction}.pcap"));
             Writer::create(&path).with_context(|| path.display().to_string())
         };
         Ok(Self { received: create("in")?, sent: create("out")? })

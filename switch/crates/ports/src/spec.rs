@@ -57,6 +57,16 @@ pub struct SpecError {
 /// Ports of v1model have 9 bits; 511 drops.
 const LAST_PORT: u32 = 510;
 
+impl PortSpec {
+    /// How capture files of the port begin: as BMv2's do, so that switches of one machine may share a folder.
+    pub fn capture_name(&self) -> String {
+        match &self.device {
+            Device::Interface(name) | Device::Xdp(name) | Device::Tap(name, _) => name.clone(),
+            Device::Wire(_) | Device::Pcap { .. } => format!("port{}", self.port),
+        }
+    }
+}
+
 impl FromStr for PortSpec {
     type Err = SpecError;
 
@@ -215,6 +225,15 @@ mod tests {
         {
             let spec: PortSpec = text.parse().unwrap();
             assert_eq!(format!("{}@{}", spec.port, spec.device), text);
+        }
+    }
+
+    #[test]
+    fn capture_files_have_the_name_of_the_interface() {
+        for (text, name) in
+            [("1@s1-eth1", "s1-eth1"), ("2@xdp:s1-eth2", "s1-eth2"), ("3@tap:tap0", "tap0"), ("4@wire:/tmp/a", "port4")]
+        {
+            assert_eq!(text.parse::<PortSpec>().unwrap().capture_name(), name);
         }
     }
 
