@@ -25,6 +25,7 @@ CPU_PORT = 510
 CPU_SESSION = 1
 PORTS = 512
 FDB_ENTRIES = 16384
+ESTABLISHED_FLOWS = 16384
 HASH_BUCKETS = 16384
 SOURCE_BINDINGS = 32768
 ECMP_GROUP_MEMBERS_MOST = 16
@@ -243,11 +244,12 @@ class PathEventKind(IntEnum):
 
 
 class FlowEventKind(IntEnum):
-    """What became of a flow whose provider does not work, or of a host's own session."""
+    """What became of a flow whose provider does not work, or why it is looked after."""
 
     HELD = 1  # what its host sends is dropped for now
     MOVED = 2  # it goes by another provider, so with another address
     BEGAN = 3  # of a session of the host's own: both ends have spoken
+    ESTABLISHED = 4  # both ends have spoken, and only its slot says by which provider it goes
 
 
 class ScheduleFeedback(IntFlag):

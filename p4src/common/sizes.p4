@@ -127,6 +127,8 @@
 #define PROVIDERS           256
 #define NPTV6_SOURCES        1024
 #define FLOWS               131072
+// Of those, the ones that the controller knows, for a switch that comes after this one.
+#define ESTABLISHED_FLOWS   16384
 // Sources of remembered flows, by hash, and how many slots one may hold for long: a 64th.
 #define FLOW_SOURCES        16384
 #define FLOWS_OF_SOURCE     2048

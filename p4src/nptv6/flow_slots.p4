@@ -76,8 +76,9 @@ struct flow_slot_t {
     bit<296> flow;              // local, remote, next header, ports
     bit<64> places;             // its hash
     bit<32> slot;
-    bool known;                 // the flow has it
+    bool has_slot;              // the flow has it
     bool free;                  // it may have it
+    bool known;                 // how far it has come is known: by its slot, or from the controller
     bit<296> holder;            // whose it is
     bit<48> last;               // when the holder's last packet was; 0: it is nobody's
     bit<16> state;              // of the holder, as it is remembered
@@ -85,6 +86,7 @@ struct flow_slot_t {
     bit<8> provider;
     bool translated;            // it goes under another address than the inside's
     bool told;                  // that it is held; of a host's own session, that it began
+    bool reported;              // the controller knows that it is established
 }
 
 // Finds a flow's slot, or remembers the flow there: registers are of one control, so both are here.
@@ -99,7 +101,7 @@ control FlowSlots(in bit<128> key, in bit<48> now, in bool remember, in bool fro
     @name("flow_seen")
     REGISTERS(bit<32>, bit<48>, FLOWS, seen);
 
-    // 0, did it begin inside, was its event told, is it translated, how far it has come (4 bits), the provider.
+    // Was it reported, did it begin inside, was its event told, is it translated, how far it has come (4 bits), the provider.
     @id(FLOW_STATES_REGISTER_ID)
     @name("flow_states")
     REGISTERS(bit<32>, bit<16>, FLOWS, states);
@@ -119,10 +121,10 @@ control FlowSlots(in bit<128> key, in bit<48> now, in bool remember, in bool fro
             if (its.last != 0) {
                 holders.read(its.holder, its.slot);
                 states.read(its.state, its.slot);
-                its.known = its.holder == its.flow;
+                its.has_slot = its.holder == its.flow;
             }
             // A flow has its second slot only if the first one was another's.
-            if (its.last != 0 && !its.known) {
+            if (its.last != 0 && !its.has_slot) {
                 hold = hold_of_slot(its.last, its.state[11:8], now - its.last);
                 if (hold == SLOT_WEAK) {
                     beginnings.read(began, its.slot);
@@ -134,14 +136,14 @@ control FlowSlots(in bit<128> key, in bit<48> now, in bool remember, in bool fro
                 bit<48> other_last;
                 holders.read(other_holder, other_slot);
                 seen.read(other_last, other_slot);
-                its.known = other_last != 0 && other_holder == its.flow;
-                if (its.known || hold != SLOT_FREE) {
+                its.has_slot = other_last != 0 && other_holder == its.flow;
+                if (its.has_slot || hold != SLOT_FREE) {
                     its.slot = other_slot;
                     its.holder = other_holder;
                     its.last = other_last;
                     states.read(its.state, other_slot);
                     hold = hold_of_slot(its.last, its.state[11:8], now - its.last);
-                    if (!its.known && hold == SLOT_WEAK) {
+                    if (!its.has_slot && hold == SLOT_WEAK) {
                         beginnings.read(began, its.slot);
                         slots_of_source.apply(key, its.holder, its.state[14:14], 0, count);
                         hold = hold_of_weak(now - its.last, its.last - began, count);
@@ -151,16 +153,19 @@ control FlowSlots(in bit<128> key, in bit<48> now, in bool remember, in bool fro
             its.free = hold == SLOT_FREE;
             its.provider = its.state[7:0];
             its.stage = its.state[11:8];
+            its.known = its.has_slot;
             its.translated = its.known && its.state[12:12] == 1;
             its.told = its.known && its.state[13:13] == 1;
+            // What was quiet for so long the controller may have forgotten.
+            its.reported = its.known && its.state[15:15] == 1 && now - its.last < FLOW_KEEP_TIME;
         } else {
             bit<1> began_inside = its.state[14:14];
             bool was_counted = its.last != 0 && its.state[11:8] != FLOW_HEARD;
             bool is_counted = its.stage != FLOW_HEARD;
-            if (was_counted && !(its.known && is_counted)) {
+            if (was_counted && !(its.has_slot && is_counted)) {
                 slots_of_source.apply(key, its.holder, began_inside, ONE_LESS, count);
             }
-            if (!its.known) {
+            if (!its.has_slot) {
                 began_inside = 0;
                 if (from_inside) {
                     began_inside = 1;
@@ -168,19 +173,23 @@ control FlowSlots(in bit<128> key, in bit<48> now, in bool remember, in bool fro
                 holders.write(its.slot, its.flow);
                 beginnings.write(its.slot, now);
             }
-            if (is_counted && !(its.known && was_counted)) {
+            if (is_counted && !(its.has_slot && was_counted)) {
                 slots_of_source.apply(key, its.flow, began_inside, ONE_MORE, count);
             }
             bit<1> translated = 0;
             bit<1> told = 0;
+            bit<1> reported = 0;
             if (its.translated) {
                 translated = 1;
             }
             if (its.told) {
                 told = 1;
             }
+            if (its.reported) {
+                reported = 1;
+            }
             seen.write(its.slot, now);
-            states.write(its.slot, 1w0 ++ began_inside ++ told ++ translated ++ its.stage ++ its.provider);
+            states.write(its.slot, reported ++ began_inside ++ told ++ translated ++ its.stage ++ its.provider);
         }
     }
 }

@@ -5,7 +5,7 @@
 //   a connection goes on           by the provider that is remembered of it, else by its bucket's home
 //   a flow from outside begins     by the provider whose address it came to
 //
-//   what flow is it -> its slot -> its bucket's providers -> out: by which -> other address -> remember it
+//   what flow is it -> its slot, or what another switch had there -> its bucket's providers -> out: by which -> other address -> remember it
 //
 // So what goes by its bucket's home needs no memory; all else has a slot (flow_slots.p4).
 // Pairs that a session may be made for are remembered too: a connection that began under another address stays out of it.
@@ -21,6 +21,7 @@
 #include "../parsing/headers.p4"
 #include "../sessions/metadata.p4"
 #include "../sessions/shim6_headers.p4"
+#include "established_flows.p4"
 #include "flow_of_border.p4"
 #include "flow_progress.p4"
 #include "flow_slots.p4"
@@ -32,6 +33,7 @@
 control BorderFlows(in headers_t hdr, inout metadata_t meta) {
     FlowOfBorder() flow_of_border;
     FlowSlots() flow_slots;
+    EstablishedFlows() established_flows;
     ProviderChoice() provider_choice;
     OutboundProvider() outbound_provider;
     Nptv6Sources() nptv6_sources;
@@ -39,7 +41,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         flow_packet_t packet = { false, false, false, false, 0 };
-        flow_slot_t its = { 0, 0, 0, false, false, 0, 0, 0, 0, 0, false, false };
+        flow_slot_t its = { 0, 0, 0, false, false, false, 0, 0, 0, 0, 0, false, false, false };
         bit<8> home = 0;
         bit<8> current = 0;
 
@@ -63,6 +65,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             its.places = slot_hash_of_flow(meta.keys.slots, meta.border.local, meta.border.remote,
                                            8w37 ++ 16w0 ++ meta.border.next_header ++ ports);
             flow_slots.apply(meta.keys.slots, meta.arrived, false, false, its);
+            established_flows.apply(meta.border, its);
             if (meta.session.number != 0 && meta.border.way == BORDER_OUT) {
                 if (its.translated && !packet.begins && its.stage != FLOW_HEARD) {
                     meta.session.number = 0;    // it began without the session

@@ -52,12 +52,13 @@ struct border_t {
     ipv6_address_t quoted_source;
 }
 
-// What becomes of flows whose provider failed.
+// What becomes of flows whose provider failed, and which flows another switch could not know.
 typedef bit<8> flow_event_kind_t;
 const flow_event_kind_t FLOW_EVENT_NONE  = 0;
 const flow_event_kind_t FLOW_EVENT_HELD  = 1;  // what its host sends is dropped for now
 const flow_event_kind_t FLOW_EVENT_MOVED = 2;  // it goes by another provider, so with another address
 const flow_event_kind_t FLOW_EVENT_BEGAN = 3;  // of a session of the host's own: both ends have spoken
+const flow_event_kind_t FLOW_EVENT_ESTABLISHED = 4;    // both ends have spoken, and only its slot says by which provider it goes
 
 struct flow_event_t {
     bit<8> kind;                // FLOW_EVENT_*
@@ -66,7 +67,7 @@ struct flow_event_t {
     bit<8> nonce_octets;        // of the host's own session; 0 is none
 }
 
-// A flow whose provider failed, for the controller.
+// A flow, for the controller: its provider failed, or it is to be kept for the next switch.
 @name("flow_events")
 struct flow_event_digest_t {
     bit<8> kind;                    // FLOW_EVENT_*

@@ -1,5 +1,5 @@
 // By which provider a packet of a flow goes out: the one that the flow began by, if that works. The controller is told of flows
-// whose provider failed, and of sessions of hosts that began.
+// whose provider failed, of sessions of hosts that began, and of established flows that the next switch would not know.
 
 #ifndef WAYNAME_NPTV6_OUTBOUND_PROVIDER_P4
 #define WAYNAME_NPTV6_OUTBOUND_PROVIDER_P4
@@ -23,6 +23,11 @@ control OutboundProvider(inout metadata_t meta, in flow_packet_t packet, in bit<
     @name("flow_event_meter")
     @brief("Digests of flows whose provider failed, by provider.")
     METERS(bit<8>, PROVIDERS, events_meter);
+
+    @id(ESTABLISHED_FLOW_METER_ID)
+    @name("established_flow_meter")
+    @brief("Digests of established flows, by provider; who is not told of now is with its next packet.")
+    METERS(bit<8>, PROVIDERS, established_meter);
 
     apply {
         bool goes_on = packet.of_tcp && !packet.begins;
@@ -55,6 +60,9 @@ control OutboundProvider(inout metadata_t meta, in flow_packet_t packet, in bit<
             }
         }
         meta.border.provider = by;
+        if (by != its.provider) {
+            its.reported = false;
+        }
         if (packet.native && its.known) {
             its.told = was_told;
             if (!its.told && its.stage == FLOW_ESTABLISHED && meta.flow_event.kind == FLOW_EVENT_NONE) {
@@ -64,14 +72,27 @@ control OutboundProvider(inout metadata_t meta, in flow_packet_t packet, in bit<
                 its.told = true;
             }
         }
+        if (!packet.native && its.known && its.stage == FLOW_ESTABLISHED && !its.reported
+            && meta.flow_event.kind == FLOW_EVENT_NONE) {
+            meta.flow_event.kind = FLOW_EVENT_ESTABLISHED;
+            meta.flow_event.provider_from = by;
+            meta.flow_event.provider_to = by;
+            its.reported = true;
+        }
         if (packet.is_error) {
             meta.flow_event.kind = FLOW_EVENT_NONE;
         }
         if (meta.flow_event.kind != FLOW_EVENT_NONE) {
             colour_t colour;
-            METER(events_meter, meta.flow_event.provider_from, colour);
+            if (meta.flow_event.kind == FLOW_EVENT_ESTABLISHED) {
+                METER(established_meter, meta.flow_event.provider_from, colour);
+            } else {
+                METER(events_meter, meta.flow_event.provider_from, colour);
+            }
             if (colour == COLOUR_RED) {
-                its.told = its.told && meta.flow_event.kind != FLOW_EVENT_BEGAN;    // with the next packet, then
+                // With the next packet, then.
+                its.told = its.told && meta.flow_event.kind != FLOW_EVENT_BEGAN;
+                its.reported = its.reported && meta.flow_event.kind != FLOW_EVENT_ESTABLISHED;
                 meta.flow_event.kind = FLOW_EVENT_NONE;
             }
         }

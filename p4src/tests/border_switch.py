@@ -113,6 +113,9 @@ class BorderSwitch(SiteSwitch):
         told: list[list[int]] = []
         for text in self.switch.digests(self.now):
             digest = p4r.DigestList.FromString(text)
+            # What was not acknowledged would not be told again.
+            ack = p4r.DigestListAck(digest_id=digest.digest_id, list_id=digest.list_id)
+            self.switch.acknowledge(ack.SerializeToString())
             told += [[int.from_bytes(each.bitstring) for each in data.struct.members] for data in digest.data]
         return told
 

@@ -44,7 +44,9 @@ ENUMS = {
     "session_event_kind_t": Enum("SessionEventKind", "IntEnum", "What the switch found out about a session."),
     "path_event_kind_t": Enum("PathEventKind", "IntEnum", "What the switch found out about a path of a schedule."),
     "flow_event_kind_t": Enum(
-        "FlowEventKind", "IntEnum", "What became of a flow whose provider does not work, or of a host's own session."
+        "FlowEventKind",
+        "IntEnum",
+        "What became of a flow whose provider does not work, or why it is looked after.",
     ),
     "feedback_t": Enum("ScheduleFeedback", "IntFlag", "What acknowledgements change."),
     "provider_health_t": Enum("ProviderHealth", "IntEnum", "Whether a provider works."),
@@ -60,6 +62,7 @@ NUMBERS = (
     "CPU_SESSION",
     "PORTS",
     "FDB_ENTRIES",
+    "ESTABLISHED_FLOWS",
     "HASH_BUCKETS",
     "SOURCE_BINDINGS",
     "ECMP_GROUP_MEMBERS_MOST",

@@ -95,6 +95,23 @@ class AnsweredByTheSame(Nptv6Test):
         self.goes(1, tcp(HOST, FAR, "S", 80, 102), tcp(out_of(HOST, 1), FAR, "S", 80, 102))
 
 
+class OfAnotherSwitch(Nptv6Test):
+    """A connection that is established where another switch had its slot goes on by its provider."""
+
+    def runTest(self) -> None:
+        keys: dict[str, int | str] = {"local": HOST, "remote": FAR, "next_header": 6, "local_port": 80}
+        by_two: dict[str, int | str] = {"provider": 2, "translated": 1}
+        self.hold(
+            Entry("established_flows", {**keys, "remote_port": port}, "use_established_flow", by_two)
+            for port in (151, 152)
+        )
+        outside = out_of(HOST, 2)
+        self.goes(2, tcp(HOST, FAR, "A", 80, 151), tcp(outside, FAR, "A", 80, 151))
+        self.comes(2, tcp(FAR, outside, "A", 152, 80), tcp(FAR, HOST, "A", 152, 80))
+        self.goes(2, tcp(HOST, FAR, "A", 80, 152), tcp(outside, FAR, "A", 80, 152))
+        self.goes(1, tcp(HOST, FAR, "A", 80, 153), tcp(out_of(HOST, 1), FAR, "A", 80, 153))
+
+
 class AProviderFails(Nptv6Test):
     """New flows move, those of the other stay, connections of the failed one wait, and then are lost."""
 
