@@ -132,3 +132,21 @@ def test_the_traffic_of_the_lab_reaches_each_end_by_the_address_it_says() -> Non
     assert to["tcp f1 > s2@p"].startswith("2001:db8:101:")
     assert to["tcp f2 > s2@q"].startswith("2001:db8:201:")
     assert to["tcp s1 > f1"] == "2001:db8:2:10::11"
+
+
+def test_connections_that_moved_outlive_a_switch_that_begins_anew() -> None:
+    """Nothing but slots said by which provider they go; hosts here speak first, so nobody outside says it either."""
+    lab = one_site()
+    lab.cut("s-p")
+    lab.run_for(1)
+    out = [asks(lab, "s1", far(lab)) for _ in range(8)]
+    lab.run_for(HOLD)
+    lab.restore("s-p")
+    lab.run_for(2)
+    assert set(providers(lab).values()) == {"q"}
+    for state in (lab.switches["s"].kill, lab.switches["s"].start):
+        state()
+        lab.run_for(0.2)
+    lab.run_for(4)
+    assert outcomes(lab, "s1", out) == []
+    assert all(answered(lab, "s1", flow, lab.now - 1) for flow in out)

@@ -46,6 +46,12 @@ sealing_key = "fleet.key"
 priority = {priority}
 """
 
+# What the first provider gave to the site; by the second one flows are translated.
+INSIDE, TRANSLATED = "2001:db8:101::/48", "[2001:db8:201:"
+NPTV6 = f'[[nptv6]]\ninside = "{INSIDE}"\n'
+# Connections that begin before the session, by both providers.
+BEFORE = 8
+
 # Hand-overs of which one has to lose nothing.
 TRIES = 4
 
@@ -78,6 +84,8 @@ class TwoEdges(RunningLab):
         self.cluster = cluster
         self.replies: list[tuple[float, int]] = []
         self.requests: list[dict[str, Any]] = []
+        # As their peer sees them, connections by their ports at the site.
+        self.connected: list[str] = []
         self.wires = Lans(plan, folder)
         self.lans = self.wires.lans(plan.routers[FIRST].ports)
         edges = {
@@ -105,6 +113,8 @@ class TwoEdges(RunningLab):
             self.replies.append((time.monotonic(), event["sequence"]))
         elif host == FROM and event["event"].startswith("requests"):
             self.requests.append(event)
+        elif host == TO and event["event"] == "tcp_connected":
+            self.connected.append(event["remote"])
 
     async def _start_router(self, router: RouterPlan) -> None:
         if not self.supervisor.processes:
@@ -143,7 +153,9 @@ async def two_edges() -> AsyncIterator[TwoEdges]:
         etcds = folder / "etcds"
         etcds.mkdir()
         with EtcdCluster(etcds) as cluster:
-            plan = plan_lab(replace(find_lab("two-sites"), flows=()))
+            sites = find_lab("two-sites")
+            routers = (replace(each, configuration=NPTV6) if each.name == FIRST else each for each in sites.routers)
+            plan = plan_lab(replace(sites, flows=(), routers=tuple(routers)))
             async with TwoEdges(plan, folder, cluster) as lab:
                 yield lab
 
@@ -168,11 +180,34 @@ async def session_of(lab: TwoEdges, edge: str) -> Any:
     return found[0]
 
 
+async def until_kept(lab: TwoEdges, edge: str, flows: int) -> None:
+    """Wait until an edge has so many flows on its switch that another one told of."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            table = await lab.ask(edge, "/v1/tables/established_flows")
+            if table and len(table["entries"]) >= flows:
+                return
+            await asyncio.sleep(0.05)
+
+
 async def more(lab: TwoEdges, count: int = 100) -> None:
-    """Wait for answers to pings and to requests over the one TCP connection."""
+    """Wait for answers to pings and to requests over each TCP connection."""
     seen, asked = len(lab.replies), len(lab.requests)
+    flows = {each["flow"] for each in lab.requests}
     await until(lambda: len(lab.replies) > seen + count, "answers to pings")
-    await until(lambda: any(each["answered"] for each in lab.requests[asked + 1 :]), "answers over TCP")
+    # A report that is under way tells of what was before.
+    asked += len(flows)
+    await until(
+        lambda: flows == {each["flow"] for each in lab.requests[asked:] if each["answered"]}, "answers over TCP"
+    )
+
+
+async def translated_connections(lab: TwoEdges, request: dict[str, Any]) -> int:
+    """Begin connections before there is a session; return how many of them are translated."""
+    for _ in range(BEFORE):
+        await lab.hosts[FROM].start(request)
+    await until(lambda: len(lab.connected) == BEFORE, "connections")
+    return sum(each.startswith(TRANSLATED) for each in lab.connected)
 
 
 async def lost_by_draining(lab: TwoEdges) -> list[int] | None:
@@ -194,11 +229,16 @@ async def test_a_site_goes_on_when_an_edge_is_drained_and_when_one_dies() -> Non
         active, backup = await both(lab)
         to = str(lab.plan.hosts[TO].address.ip)
         await lab.hosts[TO].start({"command": "tcp_serve", "port": 5001, "service": "echo"})
-        await lab.hosts[FROM].start({"command": "tcp_request", "to": to, "interval": 0.02, "report": 0.2})
-        await lab.hosts[FROM].start({**PING, "to": to})
+        request = {"command": "tcp_request", "to": to, "interval": 0.02, "report": 0.2}
+        translated = await translated_connections(lab, {**request, "interval": 0.1})
+        assert 0 < translated < BEFORE
         before = [await session_of(lab, edge) for edge in (active, "b")]
+        await lab.hosts[FROM].start(request)
+        await lab.hosts[FROM].start({**PING, "to": to})
         # The other edge has it on its switch before anything happens.
         assert (await session_of(lab, backup))["peer"] == before[0]["peer"]
+        # So it has the flows of NPTv6 that only slots of the other switch say the provider of.
+        await until_kept(lab, backup, translated)
         await more(lab)
 
         # Where processes stand still for seconds, more waits than there is room for: in some hand-overs, not in all.

@@ -20,6 +20,8 @@ from wayname.timers import Timed
 from wayname.wire import discovery
 from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
 
+# What the active edge alone sees used, and says the end of.
+_OF_ACTIVE = frozenset(("identities", "verified_segments", "established_flows"))
 _HEARD = (LearnedMac, IdleEntry, OpenCapture, CloseCapture, WriteFailed)
 
 
@@ -37,8 +39,8 @@ class BackupEdge(Edge):
                 self.neighbours.seek(LinkAddress(link, host), now)
 
     def _receive(self, input: Input, now: float) -> None:
-        is_of_session = isinstance(input, IdleEntry) and input.entry.table_id in ("identities", "verified_segments")
-        if isinstance(input, _HEARD) and not is_of_session:
+        is_of_active = isinstance(input, IdleEntry) and input.entry.table_id in _OF_ACTIVE
+        if isinstance(input, _HEARD) and not is_of_active:
             super()._receive(input, now)
 
     def _providers_changed(self, now: float) -> None:

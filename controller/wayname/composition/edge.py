@@ -114,6 +114,8 @@ class Edge(Managers):
                 self.encapsulation.exported(input, now)
             case IdleEntry(entry) if entry.table_id == "identities":
                 self._tell_managers(input, now)
+            case IdleEntry(entry) if entry.table_id == "established_flows":
+                self.translation.established.idle(entry, now)
             case IdleEntry(entry) if entry.table_id == "verified_segments":
                 self.encapsulation.proofs.idle(entry)
             case IdleEntry(entry) if entry.table_id == "source_bindings":

@@ -55,6 +55,14 @@ def providers_of(edge: Edge, now: float) -> Iterator[Metric]:
         for fate, count in translation.flows.counts.items():
             flows.add_metric([fate.value], count)
         yield flows
+        yield GaugeMetricFamily(
+            "wayname_nptv6_established_flows", "Flows that are kept for the next switch.", len(translation.established)
+        )
+        yield CounterMetricFamily(
+            "wayname_nptv6_refused_flows",
+            "Established flows that there was no room to keep.",
+            translation.established.refused,
+        )
 
 
 def translated_by(translation: Nptv6Manager, switch_snapshot: SwitchSnapshot) -> Iterator[Metric]:

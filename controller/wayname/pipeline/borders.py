@@ -11,6 +11,7 @@ from wayname.config.nptv6 import Nptv6Policy
 from wayname.nptv6 import ONES, SUBNET_PREFIX, PrefixMapping
 from wayname.p4_constants import BorderSide, ProviderHealth
 from wayname.pipeline.entries import prefix_keys, table_entry
+from wayname.wire.flow import Flow
 from wayname.wire.mac import Mac
 
 ALL_OF_SITE = 0xFFFF
@@ -107,3 +108,30 @@ def flow_policy(number: int, priority: int, site: int, policy: Nptv6Policy) -> f
 def provider_state(provider: int, state: ProviderHealth) -> fy.P4TableEntry:
     """Whether a provider works."""
     return table_entry("provider_states", {"provider": provider}, "set_provider_state", now=int(state))
+
+
+def established_flow(flow: Flow, provider: int, is_translated: bool, idle: float) -> fy.P4TableEntry:
+    """A flow whose slot a switch may not have; the switch says when nothing of it passed for so many seconds."""
+    keys: dict[str, int | tuple[int, int]] = {
+        "local": int(flow.local),
+        "remote": int(flow.remote),
+        "next_header": flow.protocol,
+        "local_port": flow.local_port,
+        "remote_port": flow.remote_port,
+    }
+    entry = table_entry(
+        "established_flows", keys, "use_established_flow", provider=provider, translated=int(is_translated)
+    )
+    entry.idle_timeout_ns = int(idle * 1e9)
+    return entry
+
+
+def flow_of(entry: fy.P4TableEntry) -> Flow:
+    """Return the flow that an entry is of."""
+    return Flow(
+        IPv6Address(entry["local"]),
+        IPv6Address(entry["remote"]),
+        entry["next_header"],
+        entry["local_port"],
+        entry["remote_port"],
+    )

@@ -19,6 +19,7 @@ from wayname.config.provider import Phase
 from wayname.edge.boundary import FlowEvent, Json, Severity
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.nptv6.buckets import Weights, homes, serving
+from wayname.edge.nptv6.established_flows import RATE, EstablishedFlows, FlowProvider
 from wayname.edge.nptv6.failed_flows import FailedFlows, FlowOutcome
 from wayname.edge.nptv6.numbers import provider_numbers
 from wayname.edge.outputs import Outputs
@@ -84,6 +85,8 @@ class Nptv6Manager:
         self.flows = FailedFlows()
         self.providers = self._number(remembered)
         self._by_number = {each.number: each for each in self.providers.values()}
+        self._by_prefix = {str(each.provider.prefix): each for each in self.providers.values()}
+        self.established = EstablishedFlows(outputs, remembered, self._provider_of)
         if config.translations:
             self._want_border()
 
@@ -150,8 +153,12 @@ class Nptv6Manager:
             self._want_buckets()
 
     def switch_event(self, switch_event: FlowEvent, now: float) -> None:
-        """A flow met a provider that does not work."""
+        """A flow met a provider that does not work, or is to be kept for the next switch."""
         each = self._by_number.get(switch_event.provider_from)
+        if switch_event.kind is FlowEventKind.ESTABLISHED:
+            if each and (provider := self._provider_of(switch_event.flow, str(each.provider.prefix))):
+                self.established.told(switch_event.flow, provider, now)
+            return
         if (
             each is None
             or each.state is ProviderHealth.WORKS
@@ -179,6 +186,14 @@ class Nptv6Manager:
                 self._give_up(each, now)
             else:
                 self._tell(each, now)
+
+    def _provider_of(self, flow: Flow, prefix: Json) -> FlowProvider | None:
+        """Return what a flow's provider is to it, unless the provider or the prefix inside is gone."""
+        each = self._by_prefix.get(prefix) if isinstance(prefix, str) else None
+        rules = next((rules for rules in self.rules if flow.local in rules.inside), None)
+        if each is None or rules is None:
+            return None
+        return FlowProvider(str(prefix), each.number, not rules.inside.subnet_of(each.provider.prefix))
 
     def _fail(self, each: ProviderStatus, now: float) -> None:
         each.state, each.since = (ProviderHealth.HELD if each.hold else ProviderHealth.FAILED), now
@@ -269,6 +284,7 @@ class Nptv6Manager:
         for each in self.providers.values():
             put(borders.provider_state(each.number, each.state))
             put(entries.rate("flow_event_meter", each.number, FLOW_EVENT_RATE))
+            put(entries.rate("established_flow_meter", each.number, RATE))
         self._want_buckets()
 
     def _own(self) -> Iterator[entries.Entity]:
