@@ -32,6 +32,8 @@ class BackupEdge(Edge):
         self.neighbours.start(now)
         self.liveness.start(now)
         self.vrrp.start(now)
+        for manager in self.managers:
+            manager.stand_by(now)
         # So that packets for hosts with sessions wait for nobody when this edge takes over.
         for host in self._hosts_in_sessions():
             link = next((each.vlan for each in self.config.interfaces if each.is_on_link(host)), None)

@@ -68,6 +68,9 @@ class SessionManager(ABC):
     def start(self, now: float) -> None:
         """The switch is there."""
 
+    def stand_by(self, now: float) -> None:  # noqa: B027
+        """The switch is there, and another edge acts for the site: want what that one wrote down, and no more."""
+
     @abstractmethod
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""

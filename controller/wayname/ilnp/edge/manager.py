@@ -191,6 +191,13 @@ class IlnpSessions(SessionManager):
                 self.directory.watch(list(self.directory.peers)[:MOST_FOUND], now)
         self.next_hops_changed(now)
 
+    def stand_by(self, now: float) -> None:
+        """The switch is there, and another edge acts for the site: want the sessions that that one wrote down."""
+        for was in memory.sessions(self._remembered, now):
+            local = was.entry.local_identity.address
+            if self.speaks_for(local):
+                self._tables.want(self._take_up(was, self._sites.host(local), now))
+
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a session, and no host here has only answered."""
         if self._endpoint is None or not self.speaks_for(active.source) or self._sites.is_inside(active.destination):
@@ -356,21 +363,21 @@ class IlnpSessions(SessionManager):
 
     def _recall(self, endpoint: Endpoint, now: float) -> None:
         """Take up sessions where an earlier controller left them; those of hosts that are gone are forgotten."""
-        for names in memory.session_names(self._remembered):
-            key = memory.session_key(names)
-            written = self._remembered[key]
-            assert isinstance(written, dict)
-            was = memory.read(names, written, now)
-            local = was.entry.local_identity.address
+        for was in memory.sessions(self._remembered, now):
+            names, local = was.entry.names, was.entry.local_identity.address
             if not self.speaks_for(local):
-                self._outputs.remember(key, None)
+                self._outputs.remember(memory.session_key(names), None)
                 self._numbers.free(was.number, was.generation)
                 continue
             self._serve(local, now)
-            stands = ilnp.Session.of(was.entry, self._hosts[names.local], now)
-            session = IlnpSession(was.number, was.generation, stands, was.path, was.paths, was.reason)
-            self._sessions[names] = self._by_number[was.number] = session
+            self._take_up(was, self._hosts[names.local], now)
             endpoint.restore(was.entry, now)
+
+    def _take_up(self, was: memory.PersistedIlnpSession, host: Host, now: float) -> IlnpSession:
+        stands = ilnp.Session.of(was.entry, host, now)
+        session = IlnpSession(was.number, was.generation, stands, was.path, was.paths, was.reason)
+        self._sessions[stands.names] = self._by_number[was.number] = session
+        return session
 
     def _serve(self, own: IPv6Address, now: float) -> None:
         assert self._endpoint is not None

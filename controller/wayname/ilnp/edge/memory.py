@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Any
@@ -46,6 +46,14 @@ def session_numbers(remembered: Mapping[str, Json]) -> list[int]:
     """Return the numbers of the sessions that were written down."""
     found = (remembered[session_key(names)] for names in session_names(remembered))
     return [number for written in found if isinstance(written, dict) and isinstance(number := written["session"], int)]
+
+
+def sessions(remembered: Mapping[str, Json], now: float) -> Iterator[PersistedIlnpSession]:
+    """Yield the sessions that were written down."""
+    for names in session_names(remembered):
+        written = remembered[session_key(names)]
+        assert isinstance(written, dict)
+        yield read(names, written, now)
 
 
 def write_down(entry: Entry, session: IlnpSession) -> Json:
