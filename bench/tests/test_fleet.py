@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from bench.fleet.__main__ import HEAD, main
+from bench.fleet.rolling_restart import HEAD as RESTARTED
+from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
 from wayname_lab.etcd import missing_for_etcd
 
@@ -20,6 +22,14 @@ def test_each_size_has_its_row_and_all_moves_are_seen() -> None:
     assert len(cells) == len(HEAD)
     assert (cells[0], cells[4]) == ("2", "40")
     assert float(cells[9]) == 10
+
+
+@pytest.mark.skipif(bool(missing_for_etcd()), reason="needs etcd")
+def test_each_edge_has_a_leader_again_after_a_rolling_restart() -> None:
+    done = CliRunner().invoke(rolling_restart, ["--edges", "2", "--sessions", "3"])
+    assert done.exit_code == 0, done.output
+    [row] = [line.split() for line in done.output.splitlines() if line.startswith("2 ")]
+    assert len(row) == len(RESTARTED) and row[:2] == ["2", "6"]
 
 
 def test_a_schedule_tells_its_faults_and_what_came_of_it() -> None:
