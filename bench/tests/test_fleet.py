@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +11,7 @@ from bench.fleet.__main__ import HEAD, main
 from bench.fleet.rolling_restart import HEAD as RESTARTED
 from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
+from bench.fleet.steady import Hour
 from wayname_lab.etcd import missing_for_etcd
 
 
@@ -37,3 +40,9 @@ def test_a_schedule_tells_its_faults_and_what_came_of_it() -> None:
     assert done.exit_code == 0, done.output
     assert "s: all is mended" in done.output
     assert "1 schedules from seed 3" in done.output and "0 schedules broke a rule" in done.output
+
+
+def test_an_hour_tells_who_took_over_and_which_pings_were_lost() -> None:
+    told = {"first": Counter({"fleet.held": 1}), "second": Counter({"fleet.leads": 2})}
+    hour = Hour(60.0, [1.0], told, [(0.0, 7), (0.5, 8), (2.0, 11), (1.75, 10)])
+    assert (hour.takeovers, hour.lost, hour.silence) == (2, 1, 1.25)
