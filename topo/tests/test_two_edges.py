@@ -293,6 +293,7 @@ async def test_a_session_of_another_protocol_outlives_its_edge(name: str) -> Non
         if name == "ilnp":
             # Of HIP's nobody but who agreed on them has keys; the edges agree anew.
             await session_of(lab, backup)
+        await until(lambda: lab.requests, "the first answers over TCP")
         await more(lab)
         taken = lab.kinds(backup).count("vrrp.active")
         killed = time.monotonic()
