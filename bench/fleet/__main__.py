@@ -7,20 +7,16 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import click
 
 from bench.fleet.edges import Figures
+from bench.fleet.servers import servers
 from bench.shim6.report import table
-from wayname.fleet.sealing import new_key
 from wayname_lab.etcd import EtcdCluster, missing_for_etcd
 from wayname_lab.programs import python
 
@@ -119,33 +115,13 @@ def etcd_load(cluster: EtcdCluster) -> EtcdLoad:
     return EtcdLoad(time.monotonic(), *sums)
 
 
-@contextmanager
-def switches(folder: Path) -> Iterator[str]:
-    """Run simulated switches."""
-    address = f"unix:{folder}/switches"
-    words = [python(), "-m", "bench.fleet.switches", address]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            process.stdout.readline()
-            yield address
-        finally:
-            process.terminate()
-
-
 def measure(edges: int, sessions: int, seconds: float, moves: int, seed: int, lease: int) -> Measured | None:
     """Start etcd with nothing in it, and so many edges; return nothing if they do not come through, and say why."""
-    with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="wayname-")))
-        key = folder / "fleet.key"
-        key.touch(0o600)
-        key.write_text(new_key() + "\n")
-        cluster = cleanup.enter_context(EtcdCluster(folder))
-        address = cleanup.enter_context(switches(folder))
-        words = [python(), "-m", "bench.fleet.edges", "--edges", str(edges), "--switch", address]
-        words += ["--folder", str(folder), "--sessions", str(sessions), "--seconds", str(seconds)]
+    with servers() as running:
+        words = [python(), "-m", "bench.fleet.edges", "--edges", str(edges), "--switch", running.switches]
+        words += ["--folder", str(running.folder), "--sessions", str(sessions), "--seconds", str(seconds)]
         words += ["--moves", str(moves), "--seed", str(seed), "--lease", str(lease)]
-        words += [word for each in cluster.endpoints for word in ("--endpoint", each)]
+        words += [word for each in running.etcd.endpoints for word in ("--endpoint", each)]
         loads: list[EtcdLoad] = []
         figures: dict[str, Any] = {}
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
@@ -153,7 +129,7 @@ def measure(edges: int, sessions: int, seconds: float, moves: int, seed: int, le
             for line in process.stdout:
                 said = json.loads(line)
                 if "phase" in said:
-                    loads.append(etcd_load(cluster))
+                    loads.append(etcd_load(running.etcd))
                 else:
                     figures = said["figures"]
         if process.returncode != 0 or len(loads) != 3:

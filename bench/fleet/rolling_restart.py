@@ -13,7 +13,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,15 +22,16 @@ from pathlib import Path
 
 import click
 
-from bench.fleet.__main__ import QUICK_SESSIONS, SESSIONS, switches
+from bench.fleet.__main__ import QUICK_SESSIONS, SESSIONS
 from bench.fleet.edges import PREFIX, SESSION_OCTETS
+from bench.fleet.servers import servers
 from bench.shim6.report import table
 from bench.spread import Spread
 from wayname.fleet.etcd import CHANGES_AT_ONCE, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.publication import Publication
-from wayname.fleet.sealing import Seal, new_key
-from wayname_lab.etcd import EtcdCluster, missing_for_etcd
+from wayname.fleet.sealing import Seal
+from wayname_lab.etcd import missing_for_etcd
 from wayname_lab.fleet.controllers import TABLES
 from wayname_lab.programs import python
 
@@ -151,15 +151,11 @@ async def lost(endpoints: list[str], edges: list[str], sessions: int) -> int:
 def restart(count: int, sessions: int, lease: int, seed: int) -> Restarted:
     """Restart both processes of so many edges, one after the other."""
     with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="wayname-")))
-        key = folder / "fleet.key"
-        key.touch(0o600)
-        key.write_text(new_key() + "\n")
-        cluster = cleanup.enter_context(EtcdCluster(folder))
-        address = cleanup.enter_context(switches(folder))
+        running = cleanup.enter_context(servers())
+        folder, cluster, address = running.folder, running.etcd, running.switches
         tables = {f"edge{number}": TABLES.format(switch=address, device=number) for number in range(1, count + 1)}
         edges = list(tables)
-        asyncio.run(fill(cluster.endpoints, Seal.read(key), tables, sessions, random.Random(seed)))
+        asyncio.run(fill(cluster.endpoints, Seal.read(folder / "fleet.key"), tables, sessions, random.Random(seed)))
         processes: dict[str, Process] = {}
         for name in ("leading", "waiting"):
             file = folder / f"{name}.toml"

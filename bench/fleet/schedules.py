@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import click
 
-from wayname.fleet.sealing import new_key
+from bench.fleet.servers import folder_with_key
 from wayname_lab.fleet.schedule import Outcome, run
 
 PROGRESS = 500
@@ -22,10 +20,7 @@ PROGRESS = 500
 def outcomes(seeds: range, jobs: int) -> Iterator[Outcome]:
     """Run the schedules of seeds, so many at a time; yield what comes of each, in their order."""
     with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="wayname-")))
-        key = folder / "fleet.key"
-        key.touch(0o600)
-        key.write_text(new_key() + "\n")
+        folder = cleanup.enter_context(folder_with_key())
         if jobs == 1:
             yield from (run(seed, folder) for seed in seeds)
             return
