@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from bench.fleet.__main__ import HEAD, main
+from bench.fleet.false_takeovers import Hour
 from bench.fleet.rolling_restart import HEAD as RESTARTED
 from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
-from bench.fleet.steady import Hour
 from wayname_lab.etcd import missing_for_etcd
 
 

@@ -1,4 +1,4 @@
-"""Whether a busy machine takes an edge from a controller that lives: `python -m bench.fleet.steady --minutes 60`.
+"""Whether a busy machine takes an edge from a controller that lives: `python -m bench.fleet.false_takeovers`.
 
 Two controllers of an edge, three members of etcd and a session with traffic, and nothing fails. Load is what runs
 beside it; `--busy` adds processes that never rest.
