@@ -33,7 +33,7 @@ class BackupEdge(Edge):
         self.liveness.start(now)
         self.vrrp.start(now)
         for manager in self.managers:
-            manager.stand_by(now)
+            manager.become_backup(now)
         # So that packets for hosts with sessions wait for nobody when this edge takes over.
         for host in self._hosts_in_sessions():
             link = next((each.vlan for each in self.config.interfaces if each.is_on_link(host)), None)

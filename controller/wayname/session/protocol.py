@@ -68,7 +68,7 @@ class SessionManager(ABC):
     def start(self, now: float) -> None:
         """The switch is there."""
 
-    def stand_by(self, now: float) -> None:  # noqa: B027
+    def become_backup(self, now: float) -> None:  # noqa: B027
         """The switch is there, and another edge acts for the site: want what that one wrote down, and no more."""
 
     @abstractmethod

@@ -191,7 +191,7 @@ class IlnpSessions(SessionManager):
                 self.directory.watch(list(self.directory.peers)[:MOST_FOUND], now)
         self.next_hops_changed(now)
 
-    def stand_by(self, now: float) -> None:
+    def become_backup(self, now: float) -> None:
         """The switch is there, and another edge acts for the site: want the sessions that that one wrote down."""
         for was in memory.sessions(self._remembered, now):
             local = was.entry.local_identity.address
