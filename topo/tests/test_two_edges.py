@@ -1,50 +1,20 @@
-"""Two edges for one site, each with a switch and a controller: one dies or is drained, and hosts notice little.
-
-The switches, controllers, hosts, LANs and members of etcd are processes; links are wires.
-"""
+"""Two edges for one site, each with a switch and a controller: one dies or is drained, and hosts notice little."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import json
 import time
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from test_running import lacking
 
 from wayname.fleet.etcd import Etcd
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.overview import drain
-from wayname.fleet.sealing import new_key
-from wayname.private_files import write_private
-from wayname_lab.commands import lan_arguments
-from wayname_lab.etcd import EtcdCluster, missing_for_etcd
-from wayname_lab.fleet_lab import PATIENCE, until
-from wayname_lab.load import find_lab
-from wayname_lab.plan import plan_lab
-from wayname_lab.planned import Plan, PlannedPort, RouterPlan
-from wayname_lab.running import LabFolder, RunningLab
-from wayname_lab.wires import Wires
-
-FIRST, SECOND, FROM, TO = "a", "z", "a1", "b1"
-PING = {"command": "ping", "count": 0, "interval": 0.02, "size": 1100}
-PAIR = """
-[fleet]
-endpoints = {endpoints}
-edge = "site"
-controller = "{name}"
-sealing_key = "fleet.key"
-
-[vrrp]
-priority = {priority}
-"""
+from wayname_lab.etcd import missing_for_etcd
+from wayname_lab.fleet_lab import FROM, PATIENCE, PING, TO, until
+from wayname_lab.two_edges import FIRST, SECOND, TwoEdges, both, killed, more, session_of, two_edges, until_kept
 
 # What the first provider gave to the site; by the second one flows are translated.
 INSIDE, TRANSLATED = "2001:db8:101::/48", "[2001:db8:201:"
@@ -56,151 +26,6 @@ BEFORE = 8
 TRIES = 4
 
 pytestmark = pytest.mark.skipif(bool(lacking("wires") or missing_for_etcd()), reason="needs the switch and etcd")
-
-
-class Lans(Wires):
-    """Wires, but the two edges of the site are on one LAN with its hosts, and on one with each provider."""
-
-    def device(self, router: RouterPlan, port: PlannedPort) -> str:
-        if router.name in (FIRST, SECOND):
-            return f"wire:{self.end(router.name, port.peer)}"
-        return super().device(router, port)
-
-    def end(self, edge: str, peer: str) -> Path:
-        return self.path("edge", f"{edge}.{peer}")
-
-    def lans(self, ports: Iterable[PlannedPort]) -> list[list[Path]]:
-        by_vlan: dict[int, list[Path]] = {}
-        for port in ports:
-            ends = by_vlan.setdefault(port.vlan, [self.end(edge, port.peer) for edge in (FIRST, SECOND)])
-            ends.append(self.path(FIRST, port.peer))
-        return list(by_vlan.values())
-
-
-class TwoEdges(RunningLab):
-    """A lab in which a site has two edges."""
-
-    def __init__(self, plan: Plan, folder: Path, cluster: EtcdCluster) -> None:
-        self.cluster = cluster
-        self.replies: list[tuple[float, int]] = []
-        self.requests: list[dict[str, Any]] = []
-        # As their peer sees them, connections by their ports at the site.
-        self.connected: list[str] = []
-        self.wires = Lans(plan, folder)
-        self.lans = self.wires.lans(plan.routers[FIRST].ports)
-        edges = {
-            name: self._edge(plan.routers[FIRST], name, number, cluster) for number, name in ((1, FIRST), (99, SECOND))
-        }
-        super().__init__(replace(plan, routers={**plan.routers, **edges}), self.wires, folder, self._note)
-
-    @staticmethod
-    def _edge(router: RouterPlan, name: str, number: int, cluster: EtcdCluster) -> RouterPlan:
-        interfaces = tuple(replace(each, virtual_router_id=number) for number, each in enumerate(router.interfaces, 1))
-        # One port for each LAN: with two of them in a VLAN, bridges and edges were a loop.
-        ports = tuple({port.vlan: port for port in reversed(router.ports)}.values())
-        text = PAIR.format(endpoints=json.dumps(cluster.endpoints), name=name, priority=200 - number)
-        return replace(
-            router,
-            name=name,
-            device_id=number,
-            interfaces=interfaces,
-            ports=ports,
-            configuration=router.configuration + text,
-        )
-
-    def _note(self, host: str, event: dict[str, Any]) -> None:
-        if host == FROM and event["event"] == "ping_reply":
-            self.replies.append((time.monotonic(), event["sequence"]))
-        elif host == FROM and event["event"].startswith("requests"):
-            self.requests.append(event)
-        elif host == TO and event["event"] == "tcp_connected":
-            self.connected.append(event["remote"])
-
-    async def _start_router(self, router: RouterPlan) -> None:
-        if not (self.folder / "fleet.key").exists():
-            write_private(self.folder / "fleet.key", new_key() + "\n")
-            await self.supervisor.keep("lan", lan_arguments(self.lans))
-            await until(lambda: all(path.exists() for lan in self.lans for path in lan), "LANs")
-        await super()._start_router(router)
-
-    def kinds(self, edge: str) -> list[str]:
-        lines = (self.folder / f"{edge}-controller.log").read_text(errors="replace").splitlines()
-        return [json.loads(line)["kind"] for line in lines if line.startswith('{"kind"')]
-
-    async def ask(self, edge: str, path: str, method: str = "GET") -> Any:
-        transport = httpx.AsyncHTTPTransport(uds=str(self.folder / f"{edge}.api"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=10) as client:
-            try:
-                answer = await client.request(method, path)
-            except httpx.TransportError:
-                return None
-            return answer.json() if answer.is_success else None
-
-    def missing(self, since: float) -> list[int]:
-        """Return the pings without an answer since shortly before a moment."""
-        known = {number for at, number in self.replies if at > since - 1}
-        return sorted(set(range(min(known), max(known))) - known)
-
-    def gap(self, since: float) -> float:
-        """Return the longest time without an answer since then."""
-        times = [at for at, _ in self.replies if at > since - 1]
-        return max(later - sooner for sooner, later in itertools.pairwise(times))
-
-
-@asynccontextmanager
-async def two_edges(name: str = "two-sites", rules: str = "") -> AsyncIterator[TwoEdges]:
-    """Start a lab in which a site has two edges; `rules` are more of their configuration."""
-    with LabFolder() as folder:
-        etcds = folder / "etcds"
-        etcds.mkdir()
-        with EtcdCluster(etcds) as cluster:
-            sites = find_lab(name)
-            routers = (replace(each, configuration=rules) if each.name == FIRST else each for each in sites.routers)
-            plan = plan_lab(replace(sites, flows=(), routers=tuple(routers)))
-            async with TwoEdges(plan, folder, cluster) as lab:
-                yield lab
-
-
-async def both(lab: TwoEdges) -> tuple[str, str]:
-    """Return the edges once one is the router and leads, and the other one is its backup."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            found = {edge: await lab.ask(edge, "/v1/fleet") for edge in (FIRST, SECOND)}
-            roles = {answer["vrrp"]: edge for edge, answer in found.items() if answer}
-            if len(roles) == 2 and found[roles["active"]]["leads"]:
-                return roles["active"], roles["backup"]
-            await asyncio.sleep(0.05)
-
-
-async def session_of(lab: TwoEdges, edge: str) -> Any:
-    """Return the one session that a controller knows, once it has all its paths."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := await lab.ask(edge, "/v1/sessions")) or len(found[0]["paths"]) < 4:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    assert len(found) == 1
-    return found[0]
-
-
-async def until_kept(lab: TwoEdges, edge: str, flows: int) -> None:
-    """Wait until an edge has so many flows on its switch that another one told of."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            table = await lab.ask(edge, "/v1/tables/established_flows")
-            if table and len(table["entries"]) >= flows:
-                return
-            await asyncio.sleep(0.05)
-
-
-async def more(lab: TwoEdges, count: int = 100) -> None:
-    """Wait for answers to pings and to requests over each TCP connection."""
-    seen, asked = len(lab.replies), len(lab.requests)
-    flows = {each["flow"] for each in lab.requests}
-    await until(lambda: len(lab.replies) > seen + count, "answers to pings")
-    # A report that is under way tells of what was before.
-    asked += len(flows)
-    await until(
-        lambda: flows == {each["flow"] for each in lab.requests[asked:] if each["answered"]}, "answers over TCP"
-    )
 
 
 async def translated_connections(lab: TwoEdges, request: dict[str, Any]) -> int:
@@ -252,13 +77,8 @@ async def test_a_site_goes_on_when_an_edge_is_drained_and_when_one_dies() -> Non
 
         # On a very busy machine they may have changed places again meanwhile.
         dying, other = await both(lab)
-        taken = lab.kinds(other).count("vrrp.active")
-        killed = time.monotonic()
-        lab.kill_switch(dying)
-        lab.kill_controller(dying)
-        await until(lambda: lab.kinds(other).count("vrrp.active") > taken, "the other edge as router")
-        await more(lab)
-        print(f"killed: longest time without an answer {lab.gap(killed):.2f} s, lost {len(lab.missing(killed))}")
+        since = await killed(lab, dying, other)
+        print(f"killed: longest time without an answer {lab.gap(since):.2f} s, lost {len(lab.missing(since))}")
         # The same session at both ends, and the same connection: nobody reset it.
         after = [await session_of(lab, edge) for edge in (other, "b")]
         assert [(each["number"], each["peer"]) for each in after] == [(each["number"], each["peer"]) for each in before]
@@ -295,13 +115,8 @@ async def test_a_session_of_another_protocol_outlives_its_edge(name: str) -> Non
             await session_of(lab, backup)
         await until(lambda: lab.requests, "the first answers over TCP")
         await more(lab)
-        taken = lab.kinds(backup).count("vrrp.active")
-        killed = time.monotonic()
-        lab.kill_switch(active)
-        lab.kill_controller(active)
-        await until(lambda: lab.kinds(backup).count("vrrp.active") > taken, "the other edge as router")
-        await more(lab)
-        print(f"{name}: longest time without an answer {lab.gap(killed):.2f} s, lost {len(lab.missing(killed))}")
+        since = await killed(lab, active, backup)
+        print(f"{name}: longest time without an answer {lab.gap(since):.2f} s, lost {len(lab.missing(since))}")
         after = [await session_of(lab, edge) for edge in (backup, "b")]
         assert {after[0]["local"], after[1]["peer"]} == {before["peer"]}
         assert [each["event"] for each in lab.requests if each["event"] == "requests_done"] == []
