@@ -233,6 +233,7 @@ bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10
 bench-fleet: venv-switch ## What a fleet costs by its number of edges, through real servers of etcd (QUICK=1 few edges, SEED=n)
 	$(BIN)/python -m bench.fleet --seed $(SEED) $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.fleet.rolling_restart --seed $(SEED) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.fleet.takeovers --seed $(SEED) $(if $(QUICK),--quick)
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root, SEED=n)
 	$(BIN)/python -m bench.offloads --seed $(SEED)

@@ -12,6 +12,7 @@ from bench.fleet.false_takeovers import Hour
 from bench.fleet.rolling_restart import HEAD as RESTARTED
 from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
+from bench.fleet.takeovers import Draws
 from wayname_lab.etcd import missing_for_etcd
 
 
@@ -46,3 +47,13 @@ def test_an_hour_tells_who_took_over_and_which_pings_were_lost() -> None:
     told = {"first": Counter({"fleet.held": 1}), "second": Counter({"fleet.leads": 2})}
     hour = Hour(60.0, [1.0], told, [(0.0, 7), (0.5, 8), (2.0, 11), (1.75, 10)])
     assert (hour.takeovers, hour.lost, hour.silence) == (2, 1, 1.25)
+
+
+def test_takeovers_are_judged_by_nine_draws_in_ten() -> None:
+    draws = Draws("controller")
+    for without in [1.0] * 8 + [1.9, 9.0]:
+        draws.add(without, 0)
+    assert draws.verdict.startswith("MISSED: controller: 2.61 s")
+    draws = Draws("etcd", [1.0] * 9 + [9.0], [0] * 9 + [3], [0.5] * 10)
+    assert draws.verdict.startswith("met: etcd: 1.80 s")
+    assert draws.row == ("etcd", "1.00", "1.00", "1.80", "9.00", "0", "3", "0.5")
