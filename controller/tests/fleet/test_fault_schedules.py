@@ -16,13 +16,15 @@ from grpc import StatusCode
 
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.sealing import new_key
-from wayname_lab.fleet.controllers import EDGE, Machine
+from wayname_lab.fleet.controllers import EDGE, PINHOLES, Machine
 from wayname_lab.fleet.etcd_members import KEEP_ALIVE
-from wayname_lab.fleet.loop import Process
+from wayname_lab.fleet.loop import Process, VirtualLoop
 from wayname_lab.fleet.network import Refused
 from wayname_lab.fleet.schedule import ETCDS, Schedule, play, run
 
 SCHEDULES = 12
+# An answer that came after another leader's, which it could not know.
+LATE_ANSWER = 4616
 KEYS = EdgeKeys("wayname", EDGE)
 
 
@@ -42,6 +44,19 @@ def test_one_controller_at_a_time_writes_and_nothing_is_lost(folder: Path) -> No
     # The faults are such that leaders change, and something is established under them.
     assert sum(each.leaders for each in outcomes) > 2 * SCHEDULES
     assert sum(each.established for each in outcomes) > SCHEDULES
+
+
+def test_a_late_answer_speaks_for_nothing_that_was_asked_since(folder: Path) -> None:
+    assert run(LATE_ANSWER, folder).broken == []
+    rules = Schedule(1, VirtualLoop(), folder).rules
+    first, second = PINHOLES[:2]
+    late = rules.asked(first)
+    rules.answered("c1", rules.asked(second), True, [second])
+    rules.answered("c1", rules.asked(first), False, [second])
+    rules.answered("c2", late, True, [first])
+    assert rules.broken == [] and rules.established == {first: False, second: True}
+    rules.answered("c2", rules.asked(first), True, [first])
+    assert len(rules.broken) == 1 and f"c2 has not what was opened: {second}" in rules.broken[0]
 
 
 def test_a_lease_that_is_kept_too_long_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,10 +225,10 @@ class Machine:
             opened = pinhole not in controller.edge.simple_security.pinholes
             if controller.why_no_changes():
                 continue
-            rules.asked(pinhole)
+            wish = rules.asked(pinhole)
             with contextlib.suppress(RefusedChangeError):
                 done = await controller.command(SetPinhole(pinhole, opened))
                 await done.wait()
                 # What etcd does not have yet may be lost, and is told as such.
                 if not controller.fleet.unwritten and controller.may_write:
-                    rules.answered(self.name, pinhole, opened, controller.edge.simple_security.pinholes)
+                    rules.answered(self.name, wish, opened, controller.edge.simple_security.pinholes)

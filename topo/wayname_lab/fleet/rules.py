@@ -7,7 +7,8 @@ take an exception for the network's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from aetcd import rpc
@@ -25,6 +26,14 @@ ADMIN = "admin"
 REVISION = (1 << EPOCH_SHIFT) - 1
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wish:
+    """Somebody asked to open or to close a pinhole, and what was established then."""
+
+    pinhole: Pinhole
+    before: Mapping[Pinhole, bool]
+
+
 class Rules:
     """`broken` has what was, with the time."""
 
@@ -34,6 +43,8 @@ class Rules:
         self.broken: list[str] = []
         # What is established: that a pinhole is open, or closed again.
         self.established: dict[Pinhole, bool] = {}
+        # Of each pinhole, what was asked for last.
+        self._last: dict[Pinhole, Wish] = {}
         # Revisions of leaders whose key somebody else took: they hear of it later.
         self.drained: set[int] = set()
         self._clock, self._keys, self._store, self._switch, self._device = clock, keys, store, switch, device
@@ -72,20 +83,30 @@ class Rules:
         ):
             self.breaks(f"{process.name} writes what a successor has to know in another one's term")
 
-    def asked(self, pinhole: Pinhole) -> None:
+    def asked(self, pinhole: Pinhole) -> Wish:
         """Whether a pinhole is open is not known until somebody answers."""
         self.established.pop(pinhole, None)
+        self._last[pinhole] = wish = Wish(pinhole, dict(self.established))
+        return wish
 
-    def answered(self, name: str, pinhole: Pinhole, opened: bool, known: Iterable[Pinhole]) -> None:
-        """A leader has done something: that stays so, and all that leaders did before it is known to it."""
-        self.established[pinhole] = opened
-        self.knows(name, known)
+    def answered(self, name: str, wish: Wish, opened: bool, known: Iterable[Pinhole]) -> None:
+        """A leader has done something: that stays so, and what others had done before it was asked is known to it.
+
+        An answer may be late. What was asked for since is nothing that it has to know, or that it speaks for.
+        """
+        if self._last[wish.pinhole] is wish:
+            self.established[wish.pinhole] = opened
+        before = {each: was for each, was in wish.before.items() if self.established.get(each) is was}
+        self._compare(name, before, known)
 
     def knows(self, name: str, known: Iterable[Pinhole]) -> None:
         """Look that somebody knows what is established."""
+        self._compare(name, self.established, known)
+
+    def _compare(self, name: str, established: Mapping[Pinhole, bool], known: Iterable[Pinhole]) -> None:
         there = set(known)
-        lost = [str(each) for each, opened in self.established.items() if opened and each not in there]
-        back = [str(each) for each, opened in self.established.items() if not opened and each in there]
+        lost = [str(each) for each, opened in established.items() if opened and each not in there]
+        back = [str(each) for each, opened in established.items() if not opened and each in there]
         if lost:
             self.breaks(f"{name} has not what was opened: {', '.join(lost)}")
         if back:
