@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import IPv6Address
+from itertools import islice
 
 from wayname.edge.boundary import FindHost, HostFound, PublishHost, Severity
 from wayname.fleet.etcd import (
@@ -65,6 +66,8 @@ class Directory:
         # What etcd has of it since a term, or what it may have where no answer came.
         self._published: dict[IPv6Address, bytes] = {}
         self._unanswered: set[IPv6Address] = set()
+        # Of which etcd may not have what is wanted: a move costs the same however many hosts there are.
+        self._due: dict[IPv6Address, None] = {}
         self._term: Term | None = None
         self._writes = LeaderWrites(etcd, edge.leader, edge.published)
         self._trouble = ""
@@ -76,13 +79,22 @@ class Directory:
                 self._questions.put_nowait(wish)
             case PublishHost(address, None):
                 self._wanted.pop(address, None)
-                self._changed.set()
+                self._note(address)
             case PublishHost(address, bytes() as octets):
                 self._wanted[address] = bytes([FORM]) + octets
-                self._changed.set()
+                self._note(address)
+
+    def _note(self, address: IPv6Address) -> None:
+        """Have etcd take what is wanted of a host, unless it has."""
+        if self._published.get(address) == self._wanted.get(address) and address not in self._unanswered:
+            self._due.pop(address, None)
+        else:
+            self._due[address] = None
+            self._changed.set()
 
     def begin_anew(self) -> None:
         """Another edge takes the place of the one here, and tells of its hosts at once."""
+        self._due |= dict.fromkeys([*self._wanted, *self._published])
         self._wanted = {}
 
     def wake(self) -> None:
@@ -123,17 +135,10 @@ class Directory:
             if term is not self._term:
                 await self.withdraw()
                 self._term = term
-            changed = [each for each, value in self._wanted.items() if not self._has(each, value)]
-            gone = [each for each in self._published if each not in self._wanted]
-            some = (changed + gone)[:CHANGES_AT_ONCE]
-            if not some:
+                self._due = dict.fromkeys(self._wanted)
+            some = {each: self._wanted.get(each) for each in islice(self._due, CHANGES_AT_ONCE)}
+            if not some or not await self._write(term, some):
                 return
-            if not await self._write(term, {each: self._wanted.get(each) for each in some}):
-                return
-
-    def _has(self, address: IPv6Address, value: bytes | None) -> bool:
-        """Whether etcd has this value of a host, and answered that it does."""
-        return self._published.get(address) == value and address not in self._unanswered
 
     async def _write(self, term: Term, values: Mapping[IPv6Address, bytes | None]) -> bool:
         """Have etcd take values of hosts; return whether this controller still leads."""
@@ -153,6 +158,7 @@ class Directory:
             self._unanswered.discard(each)
             if value is None:
                 self._published.pop(each, None)
+            self._note(each)
         return True
 
     async def withdraw(self) -> None:
@@ -176,11 +182,11 @@ class Directory:
         self._term, self._published, self._unanswered = None, {}, set()
 
     async def _find(self, question: FindHost) -> None:
-        mine = self._wanted.get(question.asked_for)
+        mine = question.asked_for
         if not self._leadership.may_write():
             # While etcd is away nobody waits for it.
             found = HostFound(question, None, "no answer")
-        elif mine is None or not self._has(question.asked_for, mine):
+        elif mine not in self._published or mine in self._due:
             # The other edge would not find us.
             found = HostFound(question, None, "unpublished")
         else:

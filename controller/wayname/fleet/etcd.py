@@ -25,6 +25,8 @@ ATTEMPT_SECONDS = 0.5
 KEYS_AT_ONCE = 1000
 # etcd's own bound, --max-txn-ops.
 CHANGES_AT_ONCE = 100
+# etcd takes 1.5 MiB in one request.
+OCTETS_AT_ONCE = 1 << 20
 # A member that has lost the majority says so at once, instead of waiting for it.
 _METADATA = (("hasleader", "true"),)
 _OPTIONS = [("grpc.max_reconnect_backoff_ms", 500), ("grpc.initial_reconnect_backoff_ms", 100)]

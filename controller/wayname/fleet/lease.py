@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from wayname.config.fleet import Fleet
 from wayname.fleet.etcd import Etcd, EtcdError
+from wayname.fleet.group_commit import GroupCommit
 
 # Of the time that etcd grants: how often it is asked for more, how long an answer may take, and how long before its end
 # nothing is written any more. A write that is under way has that long to arrive.
@@ -66,7 +67,7 @@ class Lease:
     @classmethod
     def of(cls, fleet: Fleet) -> Lease:
         """Return the one of a process whose configuration this is."""
-        return cls(Etcd.of(fleet), fleet.lease)
+        return cls(GroupCommit.of(fleet), fleet.lease)
 
     def is_of(self, lease: int) -> bool:
         """Whether a key that stands under a lease is of this process."""

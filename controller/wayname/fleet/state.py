@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from wayname.edge.boundary import Json, Persist
 from wayname.fleet.etcd import (
     CHANGES_AT_ONCE,
+    OCTETS_AT_ONCE,
     Delete,
     Etcd,
     EtcdError,
@@ -20,8 +21,6 @@ from wayname.fleet.leader_writes import LeaderWrites
 from wayname.fleet.leadership import Term
 from wayname.fleet.sealing import Seal
 
-# etcd takes 1.5 MiB in one request.
-OCTETS_AT_ONCE = 1 << 20
 # After etcd refused or did not answer: what happens meanwhile does not wait for it.
 RETRY_SECONDS = 0.5
 

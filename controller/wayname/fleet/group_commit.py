@@ -1,0 +1,128 @@
+"""Transactions that a process has etcd carry out together: what comes while one is under way goes as the next one.
+
+So a process that stands for many edges asks once where it would ask for each. To whoever asks, each is a transaction
+of its own: if the conditions do not all hold, they go one by one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from wayname.config.tls import Tls
+from wayname.fleet.etcd import (
+    CHANGES_AT_ONCE,
+    OCTETS_AT_ONCE,
+    Condition,
+    Delete,
+    Etcd,
+    EtcdError,
+    Get,
+    Operation,
+    Outcome,
+    Put,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A transaction, and who waits for what comes of it."""
+
+    conditions: tuple[Condition, ...]
+    operations: tuple[Operation, ...]
+    outcome: asyncio.Future[Outcome]
+
+    @property
+    def octets(self) -> int:
+        return sum(len(each.value) for each in self.operations if isinstance(each, Put))
+
+    @property
+    def read(self) -> set[bytes]:
+        gets = (each.key for each in self.operations if isinstance(each, Get))
+        return {*(each.key for each in self.conditions), *gets}
+
+    @property
+    def written(self) -> set[bytes]:
+        return {each.key for each in self.operations if not isinstance(each, Get)}
+
+    @property
+    def has_ranges(self) -> bool:
+        return any(isinstance(each, Delete) and each.is_prefix for each in self.operations)
+
+    def succeeds(self, done: Outcome) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(done)
+
+    def fails(self, error: Exception) -> None:
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+
+class GroupCommit(Etcd):
+    """Etcd as a process of many edges asks it."""
+
+    def __init__(self, endpoints: Sequence[str], tls: Tls | None = None) -> None:
+        super().__init__(endpoints, tls)
+        self._waiting: deque[_Waiting] = deque()
+        self._under_way: asyncio.Task[None] | None = None
+
+    async def transact(self, conditions: Iterable[Condition], *operations: Operation) -> Outcome:
+        """Do all of this if the conditions hold, or nothing; if nobody answers, it may have been done or not."""
+        waiting = _Waiting(tuple(conditions), operations, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._under_way is None:
+            self._under_way = asyncio.create_task(self._commit_all())
+        return await waiting.outcome
+
+    async def _commit_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._commit(self._next())
+        finally:
+            self._under_way = None
+
+    def _next(self) -> list[_Waiting]:
+        """Take what etcd carries out as one: within its bounds, and none reads or writes what another one writes."""
+        group: list[_Waiting] = []
+        changes = octets = 0
+        read: set[bytes] = set()
+        written: set[bytes] = set()
+        while self._waiting:
+            each = self._waiting[0]
+            changes += max(len(each.conditions), len(each.operations))
+            octets += each.octets
+            meets = each.written & (read | written) or each.read & written
+            if group and (changes > CHANGES_AT_ONCE or octets > OCTETS_AT_ONCE or meets or each.has_ranges):
+                break
+            self._waiting.popleft()
+            if each.outcome.cancelled():
+                continue
+            group.append(each)
+            read |= each.read
+            written |= each.written
+            if each.has_ranges:
+                break
+        return group
+
+    async def _commit(self, group: Sequence[_Waiting]) -> None:
+        try:
+            conditions = (each for waiting in group for each in waiting.conditions)
+            done = await super().transact(conditions, *(each for waiting in group for each in waiting.operations))
+        except EtcdError as error:
+            for waiting in group:
+                waiting.fails(EtcdError(*error.args))
+        except BaseException:
+            for waiting in group:
+                waiting.outcome.cancel()
+            raise
+        else:
+            if not done.succeeded and len(group) > 1:
+                await asyncio.gather(*(self._commit([waiting]) for waiting in group))
+                return
+            got = iter(done.got)
+            for waiting in group:
+                gets = sum(isinstance(each, Get) for each in waiting.operations)
+                waiting.succeeds(Outcome(done.succeeded, done.revision, tuple(islice(got, gets))))
