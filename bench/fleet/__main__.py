@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
 import re
-import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 from urllib.request import urlopen
 
 import click
 
 from bench.fleet.edges import Figures
-from bench.fleet.servers import servers
+from bench.fleet.edges_process import Scene, edges_process
+from bench.fleet.servers import hand_out, servers
 from bench.shim6.report import table
+from bench.spread import Spread
 from wayname_lab.etcd import EtcdCluster, missing_for_etcd
-from wayname_lab.programs import python
 
 SIZES, QUICK_SIZES = (10, 30, 100, 300), (2, 4)
 SESSIONS, QUICK_SESSIONS = 333, 20
 SECONDS, QUICK_SECONDS = 20.0, 2.0
 MOVES, QUICK_MOVES = 200, 20
 MIB = 2**20
+# What a process tells that has done so.
+PHASES = ("idle", "moves", "end")
 HEAD = (
     "edges",
     "MiB an edge",
@@ -71,6 +74,7 @@ class Measured:
     # When nothing happened, when hosts moved, and at the end.
     etcd: tuple[EtcdLoad, EtcdLoad, EtcdLoad]
     load: float
+    seconds: float  # of each phase
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -78,6 +82,7 @@ class Measured:
         each, (idle, moves, end) = self.figures, self.etcd
         idling, asked = moves.since(idle)
         moving, _ = end.since(moves)
+        seen = Spread.of(each.seen or [self.seconds])
         return (
             str(each.edges),
             f"{(each.resident - each.resident_before) / each.edges / MIB:.2f}",
@@ -88,8 +93,8 @@ class Measured:
             f"{each.idle:.0%}",
             f"{idling:.0%}",
             f"{asked:.0f}",
-            f"{each.moves:.0f}",
-            *(f"{1e3 * seen:.0f}" for seen in each.seen),
+            f"{len(each.seen) / self.seconds:.0f}",
+            *(f"{1e3 * seconds:.0f}" for seconds in (seen.median, seen.ninety_ninth, seen.worst)),
             f"{each.moving:.0%}",
             f"{moving:.0%}",
             f"{end.resident / MIB:.0f}",
@@ -115,27 +120,27 @@ def etcd_load(cluster: EtcdCluster) -> EtcdLoad:
     return EtcdLoad(time.monotonic(), *sums)
 
 
-def measure(edges: int, sessions: int, seconds: float, moves: int, seed: int, lease: int) -> Measured | None:
+def measure(scene: Scene, edges: int) -> Measured | None:
     """Start etcd with nothing in it, and so many edges; return nothing if they do not come through, and say why."""
-    with servers() as running:
-        words = [python(), "-m", "bench.fleet.edges", "--edges", str(edges), "--switch", running.switches]
-        words += ["--folder", str(running.folder), "--sessions", str(sessions), "--seconds", str(seconds)]
-        words += ["--moves", str(moves), "--seed", str(seed), "--lease", str(lease)]
-        words += [word for each in running.etcd.endpoints for word in ("--endpoint", each)]
+    with ExitStack() as cleanup:
+        running = cleanup.enter_context(servers())
+        asyncio.run(hand_out(running, edges))
+        bounds = [1 + edges * number // scene.processes for number in range(scene.processes + 1)]
+        processes = [cleanup.enter_context(edges_process(scene, running, range(*some))) for some in pairwise(bounds)]
         loads: list[EtcdLoad] = []
-        figures: dict[str, Any] = {}
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                said = json.loads(line)
-                if "phase" in said:
-                    loads.append(etcd_load(running.etcd))
-                else:
-                    figures = said["figures"]
-        if process.returncode != 0 or len(loads) != 3:
+        for _ in PHASES:
+            answers = [each.says() for each in processes]
+            if not all(answers):
+                return None
+            loads.append(etcd_load(running.etcd))
+            for each in processes:
+                each.go_on()
+        answers = [each.says() for each in processes]
+        if not all(answers):
             return None
+        figures = Figures.of([Figures(**each["figures"]) for each in answers])
         idle, moving, end = loads
-        return Measured(Figures(**figures), (idle, moving, end), os.getloadavg()[0])
+        return Measured(figures, (idle, moving, end), os.getloadavg()[0], scene.seconds)
 
 
 @click.command()
@@ -145,6 +150,7 @@ def measure(edges: int, sessions: int, seconds: float, moves: int, seed: int, le
 @click.option("--sessions", type=int, help="Of each edge.")
 @click.option("--moves", type=int, help="A second, of all edges.")
 @click.option("--seconds", type=float, help="Of each phase.")
+@click.option("--processes", type=int, default=1, show_default=True, help="That stand for the edges together.")
 @click.option("--lease", type=int, default=1, show_default=True, help="`[fleet] lease`, in seconds.")
 def main(
     quick: bool,
@@ -153,6 +159,7 @@ def main(
     sessions: int | None,
     moves: int | None,
     seconds: float | None,
+    processes: int,
     lease: int,
 ) -> None:
     """Measure, and print; status 1 if a size does not come through."""
@@ -160,16 +167,18 @@ def main(
         sys.exit(reason)
     sessions = sessions or (QUICK_SESSIONS if quick else SESSIONS)
     moves, seconds = moves or (QUICK_MOVES if quick else MOVES), seconds or (QUICK_SECONDS if quick else SECONDS)
+    scene = Scene(processes, sessions, seconds, moves, seed, lease)
     rows: list[tuple[str, ...]] = []
     sizes = edges or (QUICK_SIZES if quick else SIZES)
     for count in sizes:
-        measured = measure(count, sessions, seconds, moves, seed, lease)
+        measured = measure(scene, count)
         if measured is None:
             # More would not come through either.
             break
         rows.append(measured.row)
     click.echo(
-        f"seed {seed}, leases of {lease} s, {moves} moves a second wanted, {seconds:g} s each, {os.cpu_count()} cores"
+        f"seed {seed}, {processes} processes of edges, leases of {lease} s, {moves} moves a second wanted,"
+        f" {seconds:g} s each, {os.cpu_count()} cores"
     )
     click.echo("\n".join(table(HEAD, rows)))
     if len(rows) < len(sizes):

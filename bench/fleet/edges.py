@@ -13,35 +13,31 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from ipaddress import IPv6Address
 from pathlib import Path
 
 import click
 
-from bench.spread import Spread
+from bench.fleet.servers import KEY, PREFIX
 from wayname.adapter.controller import Controller
 from wayname.adapter.garbage_collection import short_collections
 from wayname.cli.many_edges import Edges
 from wayname.composition.configuration import load_config
 from wayname.edge.boundary import Persist, PublishHost
-from wayname.fleet.etcd import Etcd, EtcdError
+from wayname.fleet.etcd import Etcd
 from wayname.fleet.keys import FleetKeys
 from wayname.fleet.lease import Lease
-from wayname.fleet.publication import Publication
-from wayname.fleet.sealing import Seal
 from wayname.logs.setup import set_up_logs
 from wayname.pipeline.program import own_schema
-from wayname_lab.fleet.controllers import TABLES
 
-PREFIX = "wayname"
 FILE = """
 [fleet]
 endpoints = {endpoints}
 edges = {edges}
-controller = "only"
-sealing_key = "fleet.key"
+controller = "from-{name}"
+sealing_key = "{key}"
 lease = {lease}
 """
 # What a Shim6 session has in etcd, and what a host with two prefixes has in the directory, in octets (docs/fleet.md).
@@ -53,7 +49,7 @@ PATIENCE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one process with so many edges came to."""
+    """What a process with so many edges came to, or several."""
 
     edges: int
     # Octets of memory and processor seconds.
@@ -64,10 +60,30 @@ class Figures:
     sessions: int
     written: float  # seconds until etcd had all sessions
     idle: float  # processor seconds a second while nothing happens
-    moves: float  # a second
-    seen: tuple[float, float, float]  # seconds, median, 99th percentile and longest, until who watches has a move
+    seen: list[float]  # seconds until who watches has a move, of each move
     unseen: int
     moving: float  # processor seconds a second
+
+    @classmethod
+    def of(cls, processes: Sequence[Figures]) -> Figures:
+        """Sum up processes of one fleet: what one has to wait for, all have."""
+
+        def total(what: Callable[[Figures], float]) -> float:
+            return sum(map(what, processes))
+
+        return cls(
+            edges=sum(each.edges for each in processes),
+            resident_before=sum(each.resident_before for each in processes),
+            resident=sum(each.resident for each in processes),
+            converged=max(each.converged for each in processes),
+            converging=total(lambda each: each.converging),
+            sessions=sum(each.sessions for each in processes),
+            written=max(each.written for each in processes),
+            idle=total(lambda each: each.idle),
+            seen=[seconds for each in processes for seconds in each.seen],
+            unseen=sum(each.unseen for each in processes),
+            moving=total(lambda each: each.moving),
+        )
 
 
 def resident() -> int:
@@ -81,20 +97,27 @@ def spent() -> float:
 
 
 class Fleet:
-    """All of them, in this process."""
+    """Those of this process."""
 
-    def __init__(
-        self, count: int, endpoints: tuple[str, ...], switch: str, folder: Path, seed: int, lease: int
-    ) -> None:
+    def __init__(self, numbers: range, endpoints: tuple[str, ...], folder: Path, seed: int, lease: int) -> None:
         self._rng = random.Random(seed)
         self._endpoints = endpoints
-        self._file = folder / "edges.toml"
-        self._tables = {f"edge{number}": TABLES.format(switch=switch, device=number) for number in range(1, count + 1)}
-        names = list(self._tables)
-        self._file.write_text(FILE.format(endpoints=json.dumps(endpoints), edges=json.dumps(names), lease=lease))
+        self._numbers = numbers
+        self._file = folder / f"edges-{numbers.start}.toml"
+        self._names = [f"edge{number}" for number in numbers]
+        fleet = FILE.format(
+            endpoints=json.dumps(endpoints),
+            edges=json.dumps(self._names),
+            name=f"{numbers.start}",
+            key=KEY,
+            lease=lease,
+        )
+        self._file.write_text(fleet)
         self._controllers: list[Controller] = []
 
-    async def measure(self, sessions: int, seconds: float, moves: int, told: Callable[[str], None]) -> Figures:
+    async def measure(
+        self, sessions: int, seconds: float, moves: float, told: Callable[[str], Awaitable[None]]
+    ) -> Figures:
         """Run them all; between phases whoever reads what is told looks at etcd."""
         config = load_config(self._file)
         assert config.fleet is not None
@@ -102,7 +125,6 @@ class Fleet:
         edges = Edges(config, self._file, lease, lambda _config: lambda: None)
         running: list[asyncio.Task[None]] = []
         try:
-            await self._publish(lease.etcd, Seal.read(config.fleet.sealing_key))
             own_schema()
             before, began, cpu = resident(), time.monotonic(), spent()
             running += [asyncio.create_task(each.run()) for each in (lease, edges)]
@@ -110,31 +132,29 @@ class Fleet:
                 while not self._all_lead(edges):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
                 converged, converging = time.monotonic() - began, spent() - cpu
-                self._controllers = [edges.running[each].controller for each in self._tables]
+                self._controllers = [edges.running[each].controller for each in self._names]
                 wrote = time.monotonic()
                 await asyncio.gather(*(self._write_sessions(each, sessions) for each in self._controllers))
                 written = time.monotonic() - wrote
-            told("idle")
+            await told("idle")
             cpu, since = spent(), time.monotonic()
             await asyncio.sleep(seconds)
             idle = (spent() - cpu) / (time.monotonic() - since)
-            told("moves")
+            await told("moves")
             cpu, since = spent(), time.monotonic()
             latencies, unseen = await self._move(moves, seconds)
             moving = (spent() - cpu) / (time.monotonic() - since)
-            told("end")
-            seen = Spread.of(latencies or [seconds])
+            await told("end")
             return Figures(
-                edges=len(self._tables),
+                edges=len(self._names),
                 resident_before=before,
                 resident=resident(),
                 converged=converged,
                 converging=converging,
-                sessions=sessions * len(self._tables),
+                sessions=sessions * len(self._names),
                 written=written,
                 idle=idle,
-                moves=len(latencies) / seconds,
-                seen=(seen.median, seen.ninety_ninth, seen.worst),
+                seen=latencies,
                 unseen=unseen,
                 moving=moving,
             )
@@ -144,19 +164,10 @@ class Fleet:
             await asyncio.gather(*running, return_exceptions=True)
             await lease.end()
 
-    async def _publish(self, etcd: Etcd, seal: Seal) -> None:
-        while True:
-            try:
-                await Publication(etcd, FleetKeys(PREFIX), seal).hand_out(self._tables, 1)
-                return
-            except EtcdError:
-                # It has just begun, on a machine that may be busy.
-                await asyncio.sleep(0.5)
-
     def _all_lead(self, edges: Edges) -> bool:
         return all(
             (edge := edges.running.get(each)) is not None and edge.controller.reconciled and edge.controller.may_write
-            for each in self._tables
+            for each in self._names
         )
 
     async def _write_sessions(self, controller: Controller, count: int) -> None:
@@ -171,7 +182,7 @@ class Fleet:
             await asyncio.sleep(0.1)
             await controller.fleet.write_down([])
 
-    async def _move(self, rate: int, seconds: float) -> tuple[list[float], int]:
+    async def _move(self, rate: float, seconds: float) -> tuple[list[float], int]:
         """Have hosts move, so many a second; return how long each took until who watches had it."""
         etcd = Etcd(self._endpoints)
         begun: dict[bytes, float] = {}
@@ -187,7 +198,7 @@ class Fleet:
             fleet = self._controllers[edge].fleet
             assert fleet is not None
             # A host that moves again before it was seen would be seen once.
-            address = IPv6Address((0x20010DB8 << 96) | edge << 64 | number)
+            address = IPv6Address((0x20010DB8 << 96) | self._numbers[edge] << 64 | number)
             begun[FleetKeys(PREFIX).host(address)] = max(due, began)
             fleet.directory.ask(PublishHost(address, self._rng.randbytes(HOST_OCTETS)))
         end = time.monotonic() + PATIENCE
@@ -207,34 +218,37 @@ class Fleet:
 
 
 @click.command()
+@click.option("--first", type=int, required=True, help="The number of the first one.")
 @click.option("--edges", type=int, required=True)
 @click.option("--endpoint", "endpoints", multiple=True, required=True)
-@click.option("--switch", required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--sessions", type=int, required=True, help="Of each edge.")
 @click.option("--seconds", type=float, required=True)
-@click.option("--moves", type=int, required=True, help="A second.")
+@click.option("--moves", type=float, required=True, help="A second.")
 @click.option("--seed", type=int, required=True)
 @click.option("--lease", type=int, required=True, help="In seconds.")
 def main(
+    first: int,
     edges: int,
     endpoints: tuple[str, ...],
-    switch: str,
     folder: Path,
     sessions: int,
     seconds: float,
-    moves: int,
+    moves: float,
     seed: int,
     lease: int,
 ) -> None:
-    """Measure."""
+    """Measure; each phase begins when a line comes in, since other processes have theirs."""
+
+    async def told(phase: str) -> None:
+        print(json.dumps({"phase": phase}), flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+
     set_up_logs("error", "json")
     with short_collections():
-        measured = Fleet(edges, endpoints, switch, folder, seed, lease).measure(
-            sessions, seconds, moves, lambda phase: print(json.dumps({"phase": phase}), flush=True)
-        )
+        fleet = Fleet(range(first, first + edges), endpoints, folder, seed, lease)
         try:
-            figures = asyncio.run(measured)
+            figures = asyncio.run(fleet.measure(sessions, seconds, moves, told))
         except TimeoutError:
             sys.exit(f"{edges} edges had not converged, with their sessions, after {PATIENCE:g} s")
     print(json.dumps({"figures": asdict(figures)}), flush=True)

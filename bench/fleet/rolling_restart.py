@@ -23,16 +23,14 @@ from pathlib import Path
 import click
 
 from bench.fleet.__main__ import QUICK_SESSIONS, SESSIONS
-from bench.fleet.edges import PREFIX, SESSION_OCTETS
-from bench.fleet.servers import servers
+from bench.fleet.edges import SESSION_OCTETS
+from bench.fleet.servers import KEY, PREFIX, Servers, hand_out, servers, tables
 from bench.shim6.report import table
 from bench.spread import Spread
-from wayname.fleet.etcd import CHANGES_AT_ONCE, Etcd, EtcdError, Put
-from wayname.fleet.keys import EdgeKeys, FleetKeys
-from wayname.fleet.publication import Publication
+from wayname.fleet.etcd import CHANGES_AT_ONCE, Etcd, Put
+from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.sealing import Seal
 from wayname_lab.etcd import missing_for_etcd
-from wayname_lab.fleet.controllers import TABLES
 from wayname_lab.programs import python
 
 SIZES, QUICK_SIZES = (10, 30, 100), (2,)
@@ -46,7 +44,7 @@ log_format = "json"
 endpoints = {endpoints}
 edges = {edges}
 controller = "{name}"
-sealing_key = "fleet.key"
+sealing_key = "{key}"
 prefix = "{prefix}"
 lease = {lease}
 """
@@ -118,17 +116,10 @@ def until(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.2)
 
 
-async def fill(endpoints: list[str], seal: Seal, tables: dict[str, str], sessions: int, rng: random.Random) -> None:
-    """Write what edges go by, and their sessions as leaders would have."""
-    etcd = Etcd(endpoints)
-    while True:
-        try:
-            await Publication(etcd, FleetKeys(PREFIX), seal).hand_out(tables, 1)
-            break
-        except EtcdError:
-            # It has just begun, on a machine that may be busy.
-            await asyncio.sleep(0.5)
-    for edge in tables:
+async def fill(running: Servers, edges: list[str], sessions: int, rng: random.Random) -> None:
+    """Write sessions of edges as leaders would have."""
+    etcd, seal = Etcd(running.etcd.endpoints), Seal.read(running.folder / KEY)
+    for edge in edges:
         puts = []
         for number in range(sessions):
             name = f"session {number}"
@@ -152,17 +143,15 @@ def restart(count: int, sessions: int, lease: int, seed: int) -> Restarted:
     """Restart both processes of so many edges, one after the other."""
     with ExitStack() as cleanup:
         running = cleanup.enter_context(servers())
-        folder, cluster, address = running.folder, running.etcd, running.switches
-        tables = {f"edge{number}": TABLES.format(switch=address, device=number) for number in range(1, count + 1)}
-        edges = list(tables)
-        asyncio.run(fill(cluster.endpoints, Seal.read(folder / "fleet.key"), tables, sessions, random.Random(seed)))
+        folder, endpoints = running.folder, running.etcd.endpoints
+        edges = list(tables(running.switches, count))
+        asyncio.run(hand_out(running, count))
+        asyncio.run(fill(running, edges, sessions, random.Random(seed)))
         processes: dict[str, Process] = {}
         for name in ("leading", "waiting"):
             file = folder / f"{name}.toml"
-            endpoints, named = json.dumps(cluster.endpoints), json.dumps(edges)
-            file.write_text(
-                FILE.format(folder=folder, name=name, endpoints=endpoints, edges=named, prefix=PREFIX, lease=lease)
-            )
+            fleet = {"endpoints": json.dumps(endpoints), "edges": json.dumps(edges), "prefix": PREFIX, "lease": lease}
+            file.write_text(FILE.format(folder=folder, name=name, key=KEY, **fleet))
             processes[name] = Process(file)
             cleanup.callback(processes[name].kill)
         leading, waiting = processes["leading"], processes["waiting"]
@@ -177,7 +166,7 @@ def restart(count: int, sessions: int, lease: int, seed: int) -> Restarted:
         until(lambda: len(waiting.told("switch.up", ended)) == count, "the switches of all edges")
         took = time.monotonic() - began
         without = [(at - ended).total_seconds() for at in waiting.told("switch.up", ended).values()]
-        if gone := asyncio.run(lost(cluster.endpoints, edges, sessions)):
+        if gone := asyncio.run(lost(endpoints, edges, sessions)):
             raise ValueError(f"{gone} sessions are not in etcd any more")
         return Restarted(count, sessions * count, took, Spread.of(without), os.getloadavg()[0])
 
