@@ -16,6 +16,12 @@ struct esp_start_t {
     bit<32> sequence;
 }
 
+// Of a packet that is made here; no packet of a host has the sequence number 0 (RFC 4303, section 3.3.3).
+header esp_h {
+    spi_t spi;
+    bit<32> sequence;
+}
+
 // HIP's own messages (RFC 7401, section 5.1): between whom they are.
 const bit<16> HIP_BYTES = 40;
 
@@ -34,6 +40,8 @@ struct hip_t {
     bit<8> esp;                     // ESP_*
     spi_t spi;
     bool admitted;                  // the SPI is a session's
+    bool to_peer;                   // it goes by a path of such a session,
+    spi_t peer_spi;                 // whose peer chose this SPI
     ipv6_address_t sender;          // of a message: the HITs, 0 where the packet is none
     ipv6_address_t receiver;
     session_id_t session;           // of the association that they have

@@ -59,6 +59,10 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.nonce_option_behind);
         packet.emit(hdr.nonce_rest_behind);
         packet.emit(hdr.extensions_behind);
+        packet.emit(hdr.esp_path_option);
+        packet.emit(hdr.esp_path_order);
+        packet.emit(hdr.esp_path_report);
+        packet.emit(hdr.lone_esp);
         packet.emit(hdr.tcp);
         packet.emit(hdr.datagram);
         packet.emit(hdr.message);

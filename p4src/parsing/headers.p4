@@ -8,6 +8,7 @@
 #include "../common/types.p4"
 #include "../sessions/shim6_headers.p4"
 #include "../ilnp/headers.p4"
+#include "../hip/headers.p4"
 #include "../scheduling/path_option.p4"
 #include "../encapsulation/routing_headers.p4"
 #include "../telemetry/ioam_headers.p4"
@@ -170,6 +171,10 @@ struct headers_t {
     nonce_option_h nonce_option_behind;
     nonce_rest_h nonce_rest_behind;
     extension_h[EXTENSION_HEADERS] extensions_behind;
+    path_option_h esp_path_option;              // put on here, right before ESP
+    path_order_h esp_path_order;                // the same
+    path_report_h esp_path_report;              // the same
+    esp_h lone_esp;                             // of what has nothing else in it
     tcp_h tcp;
     datagram_h datagram;
     icmpv6_error_h message;     // any ICMPv6

@@ -1,5 +1,5 @@
-// The path option on the wire: destination options right before what shows a session to its peer. It is of the experimental types
-// of RFC 4727; who does not know it skips it, and nobody changes it on the way.
+// The path option on the wire: destination options right before what shows a session to its peer, Shim6's payload header or ESP. It is
+// of the experimental types of RFC 4727; who does not know it skips it, and nobody changes it on the way.
 //
 //   | next header | length | 0x1E | option length | version (4) | counted (1) | slot (3) | sequence (24) |
 //   | order (32) | copies (8) | microseconds that it may be waited for what was sent before (24) |            of version 2

@@ -1,7 +1,8 @@
 // The headers that show a session to its peer, put on and taken off: Shim6's payload header (RFC 5533, section 5.2), or
 // destination options with ILNP's nonce (RFC 6744, section 2).
 //
-// Of sessions that number their packets, the path option goes right before either (scheduling/path_option.p4).
+// Of sessions that number their packets, the path option goes right before either (scheduling/path_option.p4). Those of ESP have
+// nothing else (hip/path_option.p4); what is taken off is taken off here.
 //
 // Either goes behind what routers look at (hop-by-hop options, a routing header that has been travelled) and before all
 // the rest, fragments among it. It is taken off wherever it stands.
@@ -16,39 +17,9 @@
 #include "../ilnp/headers.p4"
 #include "../ilnp/metadata.p4"
 #include "../scheduling/path_option.p4"
+#include "../scheduling/path_option_headers.p4"
 #include "../encapsulation/metadata.p4"
 #include "../encapsulation/tunnels.p4"
-
-#define PUT_PATH_OPTION(header, its_order, its_report)      \
-    header.setValid();                                      \
-    header.next_header = own_number;                        \
-    header.length = 0;                                      \
-    header.type = OPTION_PATH;                              \
-    header.octets = PATH_OPTION_LENGTH;                     \
-    header.version = PATH_OPTION_VERSION;                   \
-    header.counted = option.put_counted;                    \
-    header.slot = option.put_slot;                          \
-    header.sequence = option.put_sequence;                  \
-    if (option.put_ordered) {                               \
-        header.version = PATH_ORDER_VERSION;                \
-        header.length = 1;                                  \
-        header.octets = PATH_ORDER_LENGTH;                  \
-        its_order.setValid();                               \
-        its_order.order = option.put_order;                 \
-        its_order.copies = option.put_copies;               \
-        its_order.wait = option.put_wait;                   \
-    }                                                       \
-    if (option.to_report) {                                 \
-        header.length = header.length + 2;                  \
-        header.octets = header.octets + PATH_REPORT_LENGTH - PATH_OPTION_LENGTH; \
-        its_report.setValid();                              \
-        its_report.slot = option.put_report.slot;           \
-        its_report.newest = option.put_report.newest;       \
-        its_report.arrived = option.put_report.arrived;     \
-        its_report.received = option.put_report.received;   \
-        its_report.marked = option.put_report.marked;       \
-        its_report.held = option.put_report.held;           \
-    }
 
 control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, in path_option_t option, inout session_t session) {
     bit<8> number = NEXT_SHIM6;
@@ -122,27 +93,19 @@ control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, in path_option_t option
             hdr.payload_header.tag = session.tag;
         }
         if (option.to_put) {
-            session.added = session.added + PATH_OPTION_BYTES;
             if (behind) {
-                PUT_PATH_OPTION(hdr.path_option_behind, hdr.path_order_behind, hdr.path_report_behind)
+                PUT_PATH_OPTION(hdr.path_option_behind, hdr.path_order_behind, hdr.path_report_behind, own_number)
             } else {
-                PUT_PATH_OPTION(hdr.path_option, hdr.path_order, hdr.path_report)
+                PUT_PATH_OPTION(hdr.path_option, hdr.path_order, hdr.path_report, own_number)
             }
-            if (option.put_ordered) {
-                session.added = session.added + PATH_ORDER_BYTES;
-            }
-            if (option.to_report) {
-                session.added = session.added + PATH_REPORT_BYTES;
-            } else {
-                session.reserved = PATH_REPORT_BYTES;       // another packet of the host may have to bear one
-            }
+            ADD_PATH_OPTION(session)
         }
         hdr.ipv6.payload_length = hdr.ipv6.payload_length + session.added;
     }
 }
 
 control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in path_option_t option, in routing_t routing, inout session_t session,
-                      in bool payload_header) {
+                      in bool payload_header, in bool esp) {
     bit<8> at = 0;          // on its stack
 
     apply {
@@ -156,10 +119,16 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
             behind = shim6.behind;
             follows = shim6.next_header;
         }
+        if (esp) {
+            size = 0;
+            behind = option.behind;
+            follows = option.next_header;
+        }
         if (option.of_session) {
             size = size + option.size;
             place = option.index;
         }
+        bool both = option.of_session && !esp;
         if (behind) {
             at = place - routing.index - 1;
             if (at != 0) {
@@ -170,7 +139,7 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
                 hdr.source_route.next_header = follows;
             }
             INVALIDATE_ONE_OF_10(hdr.extensions_behind, at)
-            if (option.of_session) {
+            if (both) {
                 at = at + 1;
                 INVALIDATE_ONE_OF_10(hdr.extensions_behind, at)
             }
@@ -190,7 +159,7 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
                 SAY_WHAT_FOLLOWS_10(hdr.extensions, at, follows)
                 INVALIDATE_ONE_OF_10(hdr.extensions, at)
             }
-            if (option.of_session) {
+            if (both) {
                 at = at + 1;
                 INVALIDATE_ONE_OF_10(hdr.extensions, at)
             }

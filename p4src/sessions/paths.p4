@@ -3,7 +3,7 @@
 //   paths -> plain: the identities as they are
 //         -> Shim6: locators for identities, and the peer's tag in a payload header
 //         -> ILNP: locators for identities, and the nonce of this end in destination options
-//         -> BEET: other locators for those that an ESP packet has
+//         -> BEET: other locators for those that an ESP packet has; no header but the path option, where packets are numbered
 //
 // Each entry counts what was sent by its path.
 
@@ -17,6 +17,7 @@
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 #include "shim6_headers.p4"
+#include "../hip/headers.p4"
 #include "../ilnp/headers.p4"
 
 // The path by the controller's choice alone.
@@ -72,12 +73,14 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
 
     @id(SEND_BEET_ACTION_ID)
     @name("send_beet")
-    @brief("With locators as addresses and no header: ESP is known by its SPI. By a table of routes; 0 is as their provider has it.")
+    @brief("With locators as addresses and no header: ESP is known by its SPI. By a table of routes; 0 is as their provider has it. SPI: that the peer chose, for reports and probes that the switch makes.")
     action send_beet(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination,
-                     @id(3) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
+                     @id(3) @refers_to(vrf_routes, vrf) vrf_id_t vrf, @id(4) spi_t spi) {
         hdr.ipv6.source = source;
         hdr.ipv6.destination = destination;
         meta.session.vrf = vrf;
+        meta.hip.to_peer = true;
+        meta.hip.peer_spi = spi;
     }
 
     @id(NO_PATH_ACTION_ID)

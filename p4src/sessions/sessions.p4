@@ -31,6 +31,7 @@
 #include "../hip/esp_sessions.p4"
 #include "../hip/headers.p4"
 #include "../hip/messages.p4"
+#include "../hip/path_option.p4"
 #include "../scheduling/elimination.p4"
 #include "../scheduling/schedules.p4"
 #include "../simple_security/simple_security.p4"
@@ -50,7 +51,7 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             && meta.session.destination_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
         bool with_nonce = meta.ilnp.kind == NONCE_HERE;
         bool keepalive_for_us = shim6_for_us && meta.shim6.kind == SHIM6_KEEPALIVE_HERE;
-        if (meta.session.request != 0) {
+        if (meta.session.request != 0 || meta.path_option.alone) {
             meta.session.direction = SESSION_OUTBOUND;
         } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
             // What the controller sends itself it has looked at. By a peer's keepalive it says that it heard the peer.
@@ -123,12 +124,16 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
     IlnpHeard() ilnp_heard;
 
     apply {
-        // The peer puts it right before what names the session.
+        // The peer puts it right before what names the session: a payload header, or ESP, which is the last header that can be read.
+        bool before_payload_header = meta.shim6.kind == SHIM6_PAYLOAD && meta.shim6.index == meta.path_option.index + 1
+            && meta.shim6.behind == meta.path_option.behind;
+        bool before_esp = meta.hip.admitted && meta.chain.count == meta.path_option.index + 1;
         meta.path_option.of_session = meta.path_option.here && meta.session.direction == SESSION_INBOUND && meta.session.path_known
-            && meta.session.mode & MODE_NUMBER != 0 && meta.shim6.kind == SHIM6_PAYLOAD
-            && meta.shim6.index == meta.path_option.index + 1 && meta.shim6.behind == meta.path_option.behind;
+            && meta.session.mode & MODE_NUMBER != 0 && (before_payload_header || before_esp);
         bool report_of_ours = meta.path_option.alone;
-        if (meta.path_option.of_session && meta.chain.next_header == NEXT_NONE && (!meta.path_option.counted || meta.chain.left == 0)) {
+        bool empty = meta.chain.next_header == NEXT_NONE && (!meta.path_option.counted || meta.chain.left == 0)
+            || meta.hip.admitted && meta.chain.left == ESP_BYTES;
+        if (meta.path_option.of_session && empty) {
             meta.path_option.alone = true;
         }
         if (meta.session.number != 0) {
@@ -197,6 +202,7 @@ control SessionBeginnings(inout headers_t hdr, inout metadata_t meta) {
 control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
     IlnpRewriting() ilnp_rewriting;
     PutHeaderOn() put_header_on;
+    PutPathOptionOnEsp() put_path_option_on_esp;
     TakeHeaderOff() take_header_off;
 
     apply {
@@ -204,13 +210,16 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
             ilnp_rewriting.apply(hdr, meta.ilnp);
         }
         bool payload_header = meta.session.direction == SESSION_INBOUND && meta.shim6.kind == SHIM6_PAYLOAD;
+        bool numbered_esp = meta.hip.admitted && meta.path_option.of_session;
         if (meta.decided) {
             // It ends here.
-        } else if (payload_header || meta.ilnp.to_take) {
-            take_header_off.apply(hdr, meta.ilnp, meta.shim6, meta.path_option, meta.routing, meta.session, payload_header);
+        } else if (payload_header || meta.ilnp.to_take || numbered_esp) {
+            take_header_off.apply(hdr, meta.ilnp, meta.shim6, meta.path_option, meta.routing, meta.session, payload_header, numbered_esp);
         } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
             // A keepalive names the session itself.
             put_header_on.apply(hdr, meta.ilnp, meta.path_option, meta.session);
+        } else if (meta.hip.to_peer && meta.path_option.to_put) {
+            put_path_option_on_esp.apply(hdr, meta.chain, meta.routing, meta.hip, meta.path_option, meta.session);
         }
     }
 }
@@ -236,7 +245,9 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 endpoint_policy.apply(hdr, meta.ilnp, meta.session);
                 protocol_punts.apply(hdr, meta);
             }
-            if (!meta.decided && meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
+            // What the switch makes itself is between HITs, where ESP is: nobody speaks for those.
+            if (!meta.decided && (meta.path_option.alone
+                                  || meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0)) {
                 hip_messages.apply(hdr, meta);
                 if (!meta.decided && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
                     esp_sessions.apply(hdr, meta);

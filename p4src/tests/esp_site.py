@@ -64,7 +64,7 @@ class EspSession:
         for path, (here, there) in LOCATORS.items():
             yield spi(there, PEERS_SPI)
             yield spi(here, OUR_SPI)
-            bears: dict[str, int | str] = {"source": here, "destination": there, "vrf": 0}
+            bears: dict[str, int | str] = {"source": here, "destination": there, "vrf": 0, "spi": PEERS_SPI}
             yield Entry("paths", {"session": self.number, "path": path}, "send_beet", bears)
             came: dict[str, int | str] = {"session": self.number, "source": there, "destination": here}
             yield Entry("locator_pairs", came, "on_path", {"path": path})

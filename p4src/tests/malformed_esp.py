@@ -19,7 +19,7 @@ LOCATORS = ((ENCRYPTING, REMOTE), (REMOTE, ENCRYPTING))
 def add_esp_session(switch: SiteSwitch) -> None:
     """A session on one path, whose host is neither spoken for nor of the site's other prefixes."""
     number = EspSession().number
-    bears: dict[str, int | str] = {"source": ENCRYPTING, "destination": REMOTE, "vrf": 0}
+    bears: dict[str, int | str] = {"source": ENCRYPTING, "destination": REMOTE, "vrf": 0, "spi": PEERS_SPI}
     came: dict[str, int | str] = {"session": number, "source": REMOTE, "destination": ENCRYPTING}
     for entry in (
         *endpoint_policy("transparent", "2001:db8:d::/48"),

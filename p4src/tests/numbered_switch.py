@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from carriers import ipv6
-from schedule_site import SCHEDULE, Schedule, datagram, locator
+from schedule_site import SCHEDULE, datagram, locator
 from schedule_switch import Scheduled, ScheduledSwitch
 from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, SESSION, between, from_host, in_by, with_header
-from site_switch import MAIN
 
-from small_site import CPU, Entry
+from small_site import CPU
 from wayname.p4_constants import SessionMode
 
 DESTINATION_OPTIONS, SHIM6, OPTION = 60, 140, 0x1E
@@ -62,33 +59,37 @@ def with_option(packet: bytes, put: bytes) -> bytes:
     return packet[:4] + length.to_bytes(2) + bytes([DESTINATION_OPTIONS]) + packet[7:40] + put + packet[40:]
 
 
-def read(frame: bytes) -> Numbered:
-    """A frame to the peer, of which every octet of the option is looked at."""
-    packet = frame[14:]
-    assert packet[6] == DESTINATION_OPTIONS, "it bears the option"
-    follows, length, kind, octets = packet[40:44]
-    assert (follows, kind, octets) == (SHIM6, OPTION, 4 + 8 * length)
-    assert packet[44] >> 4 == VERSION
+def read_option(packet: bytes, at: int, follows: int) -> Numbered:
+    """A packet to the peer whose option stands there, right before this; every octet of the option is looked at."""
+    length = packet[at + 1]
+    assert packet[at : at + 4] == bytes([follows, length, OPTION, 4 + 8 * length])
+    assert packet[at + 4] >> 4 == VERSION
     report = None
     if length:
         assert length == 2
-        body = packet[48:64]
+        body = packet[at + 8 : at + 24]
         sizes = (1, 3, 4, 3, 2, 3)
         ends = [sum(sizes[: each + 1]) for each in range(len(sizes))]
         report = Report(*(int.from_bytes(body[end - size : end]) for size, end in zip(sizes, ends, strict=True)))
-    behind = 48 + 8 * length
-    header = packet[behind : behind + 8]
-    assert header[1] == 0
-    assert header[2] & 0x80
     assert int.from_bytes(packet[4:6]) == len(packet) - 40, "its length is right"
     return Numbered(
         packet[23] - 0x20,
-        bool(packet[44] >> 3 & 1),
-        packet[44] & 7,
-        int.from_bytes(packet[45:48]),
+        bool(packet[at + 4] >> 3 & 1),
+        packet[at + 4] & 7,
+        int.from_bytes(packet[at + 5 : at + 8]),
         report,
-        packet[behind + 8 :],
+        packet[at + 8 + 8 * length :],
     )
+
+
+def read(frame: bytes) -> Numbered:
+    """A frame to the peer, without the payload header behind its option."""
+    packet = frame[14:]
+    assert packet[6] == DESTINATION_OPTIONS, "it bears the option"
+    numbered = read_option(packet, 40, SHIM6)
+    assert numbered.packet[1] == 0
+    assert numbered.packet[2] & 0x80
+    return numbered._replace(packet=numbered.packet[8:])
 
 
 @dataclass
@@ -122,16 +123,9 @@ class Peer:
 class NumberedSession(Scheduled):
     mode: int = SCHEDULE | SessionMode.NUMBER
 
-    def entries(self) -> Iterator[Entry]:
-        yield from super().entries()
-
 
 class NumberedSwitch(ScheduledSwitch):
-    session_of = staticmethod(NumberedSession)
-
-    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
-        super().__init__(schedule, backend, program)
-        self.use(NumberedSession())
+    scheduled = NumberedSession
 
     def frames(self, time: int, packet: bytes) -> list[bytes]:
         """What leaves for the peer when the host sends this."""

@@ -46,9 +46,10 @@ class OrderedSession(NumberedSession):
 
 
 class OrderedSwitch(NumberedSwitch):
+    scheduled = OrderedSession
+
     def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = BUFFERED) -> None:
         super().__init__(schedule, backend, program)
-        self.use(OrderedSession())
 
     def passes(self, time: int) -> list[tuple[int, bytes]]:
         """What the switch sends by itself until then."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from carriers import ipv6
+from esp_site import EspSession
 from finsy.proto import p4r
 from schedule_site import (
     ACK,
@@ -50,10 +51,12 @@ class Scheduled(Session):
 
 
 class ScheduledSwitch(SessionSwitch):
+    scheduled: ClassVar[Callable[[], Session | EspSession]] = Scheduled
+
     def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
         self._path_events: list[PathEvent] = []
-        super().__init__(Scheduled(), mtu, *schedule.entries(), backend=backend, program=program)
+        super().__init__(self.scheduled(), mtu, *schedule.entries(), backend=backend, program=program)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["path_events"]
         update.entity.digest_entry.config.max_list_size = 1

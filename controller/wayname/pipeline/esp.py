@@ -16,9 +16,9 @@ def spi(destination: IPv6Address, number: int, local: IPv6Address, remote: IPv6A
 
 
 def path_beet(
-    session: int, path: int, source: IPv6Address, destination: IPv6Address, route_table: int
+    session: int, path: int, source: IPv6Address, destination: IPv6Address, route_table: int, peer_spi: int
 ) -> fy.P4TableEntry:
-    """A path on which ESP bears these locators."""
+    """A path on which ESP bears these locators; the SPI is that of what the switch itself sends to the peer's edge."""
     return table_entry(
         "paths",
         {"session": session, "path": path},
@@ -26,4 +26,5 @@ def path_beet(
         source=int(source),
         destination=int(destination),
         vrf=route_table,
+        spi=peer_spi,
     )

@@ -135,7 +135,8 @@ class SessionTables:
             for locator, number in product(sorted(locators), spis):
                 yield spi(locator, number, session.name.local, session.name.peer)
         for path, pair in session.paths.items():
-            yield path_beet(session.number, path, pair.local, pair.peer, self._route_table(pair.local))
+            table, newest = self._route_table(pair.local), esp.peer_spis[0]
+            yield path_beet(session.number, path, pair.local, pair.peer, table, newest)
             yield entries.locator_pair(session.number, pair.peer, pair.local, path)
 
     def _identities(self, session: Session, mode: SessionMode) -> fy.P4TableEntry:
