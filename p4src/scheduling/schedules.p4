@@ -161,7 +161,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         // What waited for its turn was counted when it came.
         bool counted = meta.path_option.of_session && meta.path_option.counted && !meta.copy.out_of_buffer;
         bool in_order = numbered && meta.session.mode & MODE_ORDER != 0;
-        if (numbered && (meta.session.direction == SESSION_OUTBOUND || counted)) {
+        // Most copies go back into the buffer: none of them may take a report with it.
+        bool takes_report = meta.session.direction == SESSION_OUTBOUND && !meta.copy.out_of_buffer;
+        if (numbered && (takes_report || counted)) {
             path_reports.apply(hdr, meta);
         }
         if (meta.path_option.alone && !meta.probe.copy && meta.session.direction == SESSION_OUTBOUND) {

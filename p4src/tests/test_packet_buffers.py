@@ -11,6 +11,7 @@ import pytest
 from carriers import ipv6
 from finsy.proto import p4i
 from google.protobuf import text_format
+from numbered_switch import option
 from ordered_switch import BUFFERED, EDGE, OrderedSwitch, order_option, to_host, to_peer
 from schedule_site import ACK, CLOSE, TCP, PathOf, Schedule, datagram, segment
 from session_site import LOCAL, REMOTE
@@ -121,6 +122,21 @@ def test_a_path_that_goes_on_telling_keeps_what_waits_in_it(make: Make) -> None:
             switch.told(now, slot, [each.sequence for each in sent if each.slot == slot][step])
     assert left == []
     assert drops(switch, Drop.COPY_NEEDLESS) > 0, "they were looked at"
+
+
+def test_a_copy_that_stays_in_the_buffer_takes_no_report(make: Make) -> None:
+    """However many of them are looked at: the next packet of the host has it."""
+    switch = begun(make(replace(CLOSING, tolerance=SECOND)))
+    sent = [switch.orders(BEGUN + number, number) for number in range(10, 50)]
+    soon = BEGUN + HOLD - MILLISECOND
+    for slot in (0, 1):
+        switch.told(soon, slot, next(each.sequence for each in sent if each.slot == slot))
+    switch.comes(soon, 0, option(0, 7), ipv6(17, bytes(8), REMOTE, LOCAL))
+    assert to_peer(switch.passes(BEGUN + HOLD + 2 * MILLISECOND)) == []
+    assert drops(switch, Drop.COPY_NEEDLESS) > 10, "they were looked at"
+    report = switch.numbers(BEGUN + HOLD + 3 * MILLISECOND).report
+    assert report is not None
+    assert report.newest == 7
 
 
 def test_a_peer_that_tells_nothing_any_more_gets_each_packet_three_times_at_most(make: Make) -> None:
