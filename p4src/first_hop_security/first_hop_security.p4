@@ -100,7 +100,8 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.decided && meta.guards & GUARDS != 0) {
+        // What the switch makes of a host's packet has other addresses than that, which was looked at.
+        if (!meta.decided && meta.guards & GUARDS != 0 && !meta.path_option.alone) {
             bit<16> ethertype = hdr.ethernet.type;
             if (hdr.vlan.isValid()) {
                 ethertype = hdr.vlan.type;

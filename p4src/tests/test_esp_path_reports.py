@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from carriers import hop_less, ipv6
 from esp_site import ESP_SESSION, INWARD, OUR_SPI, PEERS_SPI, esp
+from finsy.proto import p4r
 from numbered_esp_switch import (
     ESP,
     NumberedEspSession,
@@ -25,6 +26,7 @@ from numbered_switch import DESTINATION_OPTIONS, NUMBERS, Peer, Report, option, 
 from schedule_site import CLOSE, LARGEST, SCHEDULE, PathOf, Schedule, locator
 from session_site import LOCAL, REMOTE, REMOTE_1, from_host, in_by
 
+from small_site import HOST
 from wayname.p4_constants import Drop
 
 MILLISECOND, SECOND = 1_000, 1_000_000
@@ -35,6 +37,7 @@ CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=TOLERANCE, probe_interval=SE
 LENGTH = 1000
 DUE = 10 * MILLISECOND + LENGTH  # of a packet by the first path, if nothing waits
 CLOCK = 77 * SECOND  # the peer's is ahead by so much
+GUARD_SOURCES = 1
 INTERVAL = 5 * MILLISECOND  # between reports
 HOP_BY_HOP, ROUTING, UDP = 0, 43, 17
 PADDING = bytes([1, 4, 0, 0, 0, 0])
@@ -203,6 +206,17 @@ def test_a_closed_path_is_probed_with_an_esp_header_that_has_nothing_behind_it(m
     assert (report.slot, report.newest) == (0, probe.sequence)
     switch.reports(due + 3 * DUE, report._replace(arrived=due + DUE + CLOCK), 2 * SECOND)
     assert kinds(switch) == [("opened", 0)]
+
+
+def test_a_probe_is_no_packet_of_the_host_whose_port_guards_sources(make: Make) -> None:
+    """It is made of one that came by that port, and leaves from a HIT at first."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    switch.add("vlan_members", "admit_host", {"port": 1, "vlan": 1}, {"guards": GUARD_SOURCES}, p4r.Update.MODIFY)
+    switch.add("source_bindings", "bind_source", {"vlan": 1, "address": LOCAL}, {"port": 1, "mac": HOST[1]})
+    for time, late in ((0, 0), (SECOND, TOLERANCE + 1)):
+        peer.hears(time + DUE + late, switch.numbers(time))
+        switch.reports(time + 3 * DUE, peer.report(0), 1 + time)
+    assert [read(frame).slot for frame in switch.frames(SECOND + 3 * DUE + SECOND, sealed(9))] == [1, 0]
 
 
 # Reports by themselves.
