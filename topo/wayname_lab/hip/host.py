@@ -20,6 +20,7 @@ from wayname.wire.ipv6 import HIP, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.hip.link import LocatorLink
 from wayname_lab.hip.pair_selection import PairSelection
+from wayname_lab.hip.path_mtu import too_big
 from wayname_lab.hip.signalling import Agreed, Ended, Note, Say, Signalling
 from wayname_lab.hip.stack import HitStack
 
@@ -82,6 +83,10 @@ class HipHost:
             self._open(packet, now)
         elif packet.next_header == HIP:
             self._signalling.receive(packet, now)
+        elif (told := too_big(packet)) is not None:
+            peer = next((each.peer for each in self._agreed.values() if each.peer_spi == told.spi), None)
+            if peer is not None:
+                self._stack.shorten(peer, told.mtu - ROOM, now)
 
     def poll(self, now: int) -> list[bytes]:
         """Do everything that can be done now; return the frames that leave."""

@@ -12,6 +12,8 @@ from wayname.wire.mac import Mac, group_mac, solicited_node
 
 SECOND = 1_000_000_000
 MOST_WAITING = 64
+# ICMPv6 of these types and above is no error (RFC 4443, section 2.1).
+INFORMATIONAL = 128
 
 
 class LocatorLink:
@@ -45,7 +47,7 @@ class LocatorLink:
             if read.type != TYPE_IPV6 or not (read.destination == self._mac or read.destination.is_group):
                 return None
             packet = Packet.decode(read.payload)
-            if packet.next_header != ICMPV6:
+            if packet.next_header != ICMPV6 or packet.payload[:1] < bytes([INFORMATIONAL]):
                 return packet if packet.destination in self._locators else None
             self._discover(discovery.decode(packet), packet)
         except DecodeError:

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address
 
 from wayname_host import Host
 
-from wayname.wire import discovery
+from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -17,12 +17,14 @@ from wayname.wire.mac import Mac
 STACK = Mac.parse("02:00:00:00:00:01")
 ROUTER = Mac.parse("02:00:00:00:00:02")
 ROUTER_ADDRESS = IPv6Address("fe80::1")
+TCP, QUOTED = 6, 20
 
 
 class HitStack:
     """Packets between HITs, programs and their events."""
 
     def __init__(self, hit: IPv6Address, mtu: int, seed: int) -> None:
+        self._hit = hit
         self._host = Host(mac=str(STACK), addresses=[f"{hit}/128"], gateway=str(ROUTER_ADDRESS), mtu=mtu, seed=seed)
 
     def command(self, line: str) -> int | None:
@@ -44,6 +46,12 @@ class HitStack:
     def receive(self, packet: Packet, now: int) -> None:
         """Let a packet come to the host."""
         self._host.receive(Frame(STACK, ROUTER, TYPE_IPV6, packet.encode()).encode(), now)
+
+    def shorten(self, peer: IPv6Address, mtu: int, now: int) -> None:
+        """Say that packets to a peer may have no more octets than this; the router that is not there says it."""
+        quoted = Packet(self._hit, peer, TCP, bytes(QUOTED)).encode()
+        error = icmpv6.Message(icmpv6.PACKET_TOO_BIG, 0, mtu.to_bytes(4) + quoted)
+        self.receive(error.packet(peer, self._hit), now)
 
     def poll(self, now: int) -> list[Packet]:
         """Do everything that can be done now; return the packets that are for others."""
