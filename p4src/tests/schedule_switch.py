@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -51,7 +51,7 @@ class Scheduled(Session):
 
 
 class ScheduledSwitch(SessionSwitch):
-    scheduled: ClassVar[Callable[[], Session | EspSession]] = Scheduled
+    scheduled: ClassVar[type[Session] | type[EspSession]] = Scheduled
 
     def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})

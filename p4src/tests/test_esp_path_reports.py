@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 from carriers import hop_less, ipv6
-from esp_site import ESP_SESSION, INWARD, OUR_SPI, PEERS_SPI, esp
+from esp_site import ESP, ESP_SESSION, INWARD, OUR_SPI, PEERS_SPI, esp
 from finsy.proto import p4r
 from numbered_esp_switch import (
-    ESP,
     NumberedEspSession,
     NumberedEspSwitch,
     before_esp,

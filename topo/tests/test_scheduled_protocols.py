@@ -41,3 +41,19 @@ def test_a_connection_gets_the_sum_of_three_providers_until_one_fails(protocol: 
     assert "nexthop.down" in told
     assert "session.down" not in told
     assert goodput(lab) > 0.4 * SUM
+
+
+def test_edges_that_speak_hip_tell_each_other_what_came() -> None:
+    """Their packets bear Shim6's payload header; what is agreed on by HIP puts a number before it."""
+    text = (LABS / "many-paths.toml").read_text().replace(SHIM6, HIP).replace('"marks"', '"feedback"')
+    lab = sending(VirtualLab(parse_lab(text, "scheduled", "scheduled"), seed=1))
+    lab.run_for(2)
+    for router in "ab":
+        [identities] = entries(lab, router, "identities")
+        assert identities["mode"] & SessionMode.NUMBER
+        assert identities["mode"] & SessionMode.ORDER
+    assert (in_use(lab, "a"), in_use(lab, "b")) == (3, 3)
+    assert goodput(lab) > 0.95 * SUM
+    lab.cut("a-q")
+    lab.run_for(3)
+    assert goodput(lab) > 0.4 * SUM

@@ -103,11 +103,13 @@ TransportFormatList = _make("TRANSPORT_FORMAT_LIST", 2049, FieldListField("forma
 EspTransform = _make(
     "ESP_TRANSFORM", 4095, ShortField("reserved", 0), FieldListField("suites", [], ShortField("one", 0))
 )
+SignedPathReports = _make("path reports", 37834, ByteField("version", 1), _octets("more"))
 Tagged = _make("tagged payload", 41562, BitField("reserved", 0, 17), BitField("tag", 0, 47))
 HipMac = _make("HIP_MAC", 61505, _octets("data"))
 HipMac2 = _make("HIP_MAC_2", 61569, _octets("data"))
 HipSignature2 = _make("HIP_SIGNATURE_2", 61633, ShortField("algorithm", 0), _octets("signature"))
 HipSignature = _make("HIP_SIGNATURE", 61697, ShortField("algorithm", 0), _octets("signature"))
+AddedPathReports = _make("path reports added on the way", 62842, ByteField("version", 1), _octets("more"))
 EchoResponseUnsigned = _make("ECHO_RESPONSE_UNSIGNED", 63425, _octets("data"))
 EchoRequestUnsigned = _make("ECHO_REQUEST_UNSIGNED", 63661, _octets("data"))
 

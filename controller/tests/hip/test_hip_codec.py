@@ -51,6 +51,7 @@ from wayname.hip.parameters import (
     Seq,
     Solution,
 )
+from wayname.hip.path_reports import AddedPathReports, SignedPathReports
 from wayname.hip.transports import EspInfo, EspTransform, Tagged, TransportFormatList
 from wayname.wire.errors import DecodeError
 
@@ -91,11 +92,13 @@ PARAMETERS: list[tuple[Parameter, Packet]] = [
     (EchoResponseSigned(b"echo" * 2), other.EchoResponseSigned(data=b"echo" * 2)),
     (TransportFormatList((4095, 41562)), other.TransportFormatList(formats=[4095, 41562])),
     (EspTransform((8, 9, 13)), other.EspTransform(suites=[8, 9, 13])),
+    (SignedPathReports(1, eliminates=True), other.SignedPathReports(version=1, more=b"\0\1")),
     (Tagged((1 << 47) - 1), other.Tagged(tag=(1 << 47) - 1)),
     (HipMac(b"m" * 32), other.HipMac(data=b"m" * 32)),
     (HipMac2(b"m" * 48), other.HipMac2(data=b"m" * 48)),
     (HipSignature2(7, b"s" * 96), other.HipSignature2(algorithm=7, signature=b"s" * 96)),
     (HipSignature(5, b"s" * 256), other.HipSignature(algorithm=5, signature=b"s" * 256)),
+    (AddedPathReports(2, puts_in_order=True), other.AddedPathReports(version=2, more=b"\1")),
     (EchoResponseUnsigned(b""), other.EchoResponseUnsigned(data=b"")),
     (EchoRequestUnsigned(b"echoes"), other.EchoRequestUnsigned(data=b"echoes")),
 ]

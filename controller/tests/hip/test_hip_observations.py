@@ -21,7 +21,7 @@ from wayname.hip.edge.observations import (
     proven,
 )
 from wayname.hip.errors import ProofError
-from wayname.hip.messages import Kind, with_checksum
+from wayname.hip.messages import HEADER_OCTETS, Kind, with_checksum
 from wayname.hip.settings import Settings
 from wayname.hip.transports import EspTransform
 from wayname.wire.errors import DecodeError
@@ -287,7 +287,8 @@ def test_messages_between_hosts_that_nobody_knows_end_no_association() -> None:
         for kind in (Kind.I2, Kind.NOTIFY):
             invented = replace(message, kind=kind, receiver=IPv6Address(int(way.names.peer) ^ (number + 1)))
             source = IPv6Address(int(VICTIM) + (number << 80))
-            way.observations.receive(invented, number.to_bytes(4), replace(i2, source=source), 7, way.now)
+            octets = number.to_bytes(HEADER_OCTETS)
+            way.observations.receive(invented, octets, replace(i2, source=source), 7, way.now)
     assert way.observations.take_changes() == {}
     assert way.observed is not None
     assert len(way.observations._newcomers) == MOST_ASSOCIATIONS

@@ -17,6 +17,7 @@ from wayname.hip.identities import Identity
 from wayname.hip.keymat import Keymat
 from wayname.hip.locator_set import Locator
 from wayname.hip.parameters import HostId
+from wayname.hip.path_reports import SignedPathReports
 from wayname.hip.peer_locators import PeerLocators
 from wayname.hip.rhash import Rhash
 from wayname.hip.states import State
@@ -32,10 +33,11 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LocalHost:
-    """A host that we speak for: its identity, and where it is, the preferred locator first."""
+    """A host that we speak for: its identity, where it is, the preferred locator first, and what its edge reports."""
 
     identity: Identity
     locators: tuple[IPv6Address, ...]
+    path_reports: SignedPathReports | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Association:
     i2: bytes = b""  # the one that made this association
     secured: Secured | None = None
     transport: Transport | None = None
+    # What the peer said in the exchange that its edge reports.
+    path_reports: SignedPathReports | None = None
     close_nonce: bytes = field(default=b"", repr=False)
     next_update: int = 0
     updates: dict[int, Update] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from wayname.hip.machine import Machine, ReceivedHipPacket
 from wayname.hip.messages import RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets, with_length
 from wayname.hip.outputs import EventKind, Outbox, Output
 from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Notification, R1Counter
+from wayname.hip.path_reports import SignedPathReports
 from wayname.hip.peer_locators import PeerLocators, is_host
 from wayname.hip.proofs import check_mac, check_signature
 from wayname.hip.settings import NOTIFIES, Settings
@@ -159,6 +160,7 @@ class Endpoint(BaseEndpoint[Output]):
                 self._take_i2(message, octets, association, pair, now)
             case Kind.R2 if association is not None and Trigger.R2 in TRANSITIONS[association.state]:
                 transport = self._exchange.check_r2(association, octets, message)
+                association.path_reports = message.find(SignedPathReports)
                 self._machine.fire(association, Trigger.R2, ReceivedHipPacket(pair, message, transport=transport), now)
             case Kind.UPDATE | Kind.CLOSE | Kind.CLOSE_ACK if association is not None:
                 self._take_keyed(message, octets, association, pair, now)
@@ -248,6 +250,7 @@ class Endpoint(BaseEndpoint[Output]):
         self.associations.keep(association)
         association.exchange, association.local = pair, pair.local
         association.peer, association.peer_told = PeerLocators(pair.peer), -1
+        association.path_reports = message.find(SignedPathReports)
         self._machine.fire(association, Trigger.I2, ReceivedHipPacket(pair, message, same, answer), now)
 
     def _take_keyed(self, message: Message, octets: bytes, association: Association, pair: Pair, now: float) -> None:

@@ -155,6 +155,7 @@ class Exchange:
             told,
             TransportFormatList((chosen.number,)),
             *_tell(transport, secured.keymat.at, chosen),
+            *self._reports(names),
         ]
         i2 = Message(Kind.I2, names.local, names.peer, tuple(parameters))
         return Answer(seal_answer(i2, message, identity, secured.outgoing.integrity, rhash), secured, transport)
@@ -203,7 +204,7 @@ class Exchange:
         transport = _complete(self._own_half(names, secured, chosen), number, names, secured)
         self._puzzles.exhaust(solution, now)
         self._replies.served(counter, now)
-        r2 = Message(Kind.R2, names.local, names.peer, tuple(_tell(transport, index, None)))
+        r2 = Message(Kind.R2, names.local, names.peer, (*_tell(transport, index, None), *self._reports(names)))
         sealed = seal_answer(r2, message, identity, secured.outgoing.integrity, secured.rhash)
         return Answer(sealed, secured, transport)
 
@@ -234,6 +235,10 @@ class Exchange:
         unknown = HostId(0, b"")
         kept = replace(pair, key=None)
         return Secured(peer or unknown, rhash, cipher, kept, public, salt, keymat, outgoing, incoming)
+
+    def _reports(self, names: Names) -> list[Parameter]:
+        told = self._hosts[names.local].path_reports
+        return [] if told is None else [told]
 
     def _choose_cipher(self, offered: HipCipher) -> Cipher:
         for number in offered.ciphers:

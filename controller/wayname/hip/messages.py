@@ -16,7 +16,7 @@ from enum import IntEnum
 from ipaddress import IPv6Address
 from typing import TypeVar
 
-from wayname.hip import locator_set, parameters, transports
+from wayname.hip import locator_set, parameters, path_reports, transports
 from wayname.hip.errors import CriticalError, MessageError, TooLongError
 from wayname.hip.framing import HEADER_OCTETS as PARAMETER_HEADER
 from wayname.hip.framing import UNIT, frame, is_critical, places
@@ -42,7 +42,7 @@ VERSION_AT = 3
 SENDER_AT, RECEIVER_AT = 8, 24
 ANONYMOUS = 1
 
-READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS
+READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS | path_reports.READERS
 
 One = TypeVar("One", bound=Parameter)
 
@@ -108,6 +108,19 @@ def encode(message: Message) -> bytes:
 def encode_parameters(several: Iterable[Parameter]) -> bytes:
     """Return parameters one behind the other, in order."""
     return b"".join(frame(one.number, one.contents()) for one in sorted(several, key=lambda one: one.number))
+
+
+def with_unsigned(octets: bytes, added: Parameter) -> bytes:
+    """Return a packet with a parameter behind its signature, where whoever it passes may put one (section 5.2).
+
+    It stands there in the order of types, in place of one of its own type; the checksum is not made yet.
+    """
+    begins = [*places(octets, HEADER_OCTETS)]
+    ends = [*(each.at for each in begins[1:]), len(octets)]
+    there = ((each.number, octets[each.at : end]) for each, end in zip(begins, ends, strict=True))
+    several = [each for each in there if each[0] != added.number]
+    several.append((added.number, frame(added.number, added.contents())))
+    return with_length(octets[:HEADER_OCTETS] + b"".join(each for _, each in sorted(several, key=lambda one: one[0])))
 
 
 def with_length(octets: bytes) -> bytes:

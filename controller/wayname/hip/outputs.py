@@ -14,6 +14,7 @@ from wayname.outbox import Outbox as BaseOutbox
 from wayname.outbox import Send as Send
 from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
+from wayname.wire.path_reports import PathReports
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,15 @@ class Standing:
     pair: Pair
     transport: Transport
     peer_locators: tuple[IPv6Address, ...]  # verified ones
+    path_reports: PathReports | None  # what the peer's edge said of them
 
     @classmethod
     def of(cls, association: Association, now: float) -> Standing:
         """Show an association that stands."""
         assert association.transport is not None
         active = tuple(one.address for one in association.peer.active(now))
-        return cls(association.names, association.exchange, association.pair, association.transport, active)
+        names, exchange, reports = association.names, association.exchange, association.path_reports
+        return cls(names, exchange, association.pair, association.transport, active, reports)
 
 
 @dataclass(frozen=True, slots=True)

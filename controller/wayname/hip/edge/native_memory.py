@@ -10,6 +10,7 @@ from typing import Any
 from wayname.edge.boundary import Json
 from wayname.hip.edge.observations import Observed, Side, known_at
 from wayname.hip.parameters import HostId
+from wayname.hip.path_reports import AddedPathReports
 from wayname.hip.peer_locators import Status
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.session import Session
@@ -77,11 +78,15 @@ def _write_side(side: Side) -> Json:
         "locators": [str(each) for each in locators],
         "newest": side.newest,
         "told": side.told,
+        "path_reports": None if side.path_reports is None else side.path_reports.contents().hex(),
     }
 
 
 def _read_side(said: Mapping[str, Any]) -> Side:
     locators = known_at([IPv6Address(each) for each in said["locators"]])
     side = Side(IPv6Address(said["hit"]), tuple(said["spis"]), locators, said["newest"], said["told"])
+    # What an earlier version wrote has nothing of it.
+    if (reports := said.get("path_reports")) is not None:
+        side.path_reports = AddedPathReports.of(bytes.fromhex(reports))
     side.refuse_old()
     return side

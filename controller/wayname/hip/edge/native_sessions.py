@@ -1,7 +1,8 @@
 """Keeps the sessions of hosts that speak HIP themselves on the switch (docs/hip-tables.md).
 
 Their messages say in the clear by which SPIs their ESP is known, and where they are; what the switch needs follows from
-that. Neither this edge nor its peer's has any part in what the two agree on.
+that. Neither this edge nor its peer's has any part in what the two agree on. Where messages are checked, the two edges
+tell each other by them that they report on paths.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.links import ReceivedPacket
 from wayname.hip.config import Hip
 from wayname.hip.edge import native_memory
+from wayname.hip.edge.added_reports import with_reports
 from wayname.hip.edge.esp_failover import EspFailover
 from wayname.hip.edge.inspection import HipInspection, HipRateLimitError, UnknownKeyError
 from wayname.hip.edge.observations import Observations, Observed, Side, proven
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Message
+from wayname.hip.path_reports import AddedPathReports
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.keys import Pair, SessionKey
+from wayname.session.path_reports import agreed, path_reports_of
 from wayname.session.protocol import PuntHandlers
 from wayname.session.session import Esp, Session
 from wayname.session.watched_sessions import WatchedSessions, key_of
@@ -52,6 +56,7 @@ class EspSessions(WatchedSessions):
     def __init__(self, config: Hip, means: SessionContext) -> None:
         super().__init__(means)
         self._failover = EspFailover(self._sessions, means, self._tables, self._write_down)
+        self._config = means.config
         self._rules = [rules for rules in config.rules if rules.mode is not ProxyMode.PROXY]
         self._endpoint = Observations()
         self._inspection = HipInspection(means.rng)
@@ -89,6 +94,10 @@ class EspSessions(WatchedSessions):
             text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._rate_limited_events.tell(now, "hip.refused", arrival.packet.source, text)
             return True
+        told = self._told(checked[0].sender) if checked is not None and self._rules_for(arrival.packet.source) else None
+        if checked is not None and told is not None:
+            message, arrival = with_reports(*checked, arrival, told)
+            checked = message, checked[1]
         self._learn(checked, arrival, now)
         # Entries come before the message that lets the peer use them.
         self._egress.submit(arrival.original)
@@ -162,6 +171,7 @@ class EspSessions(WatchedSessions):
         pairs = [Pair(*pair) for pair in product(ours, proven(there.locators, now))] or list(session.ordered)
         in_use = session.paths.get(session.path, Pair(here.locators.current, there.locators.current))
         session.esp, session.hits = Esp(here.spis, there.spis), (name.local, name.peer)
+        self._agree(session, here, there)
         session.set_pairs(pairs, in_use)
         session.trusted = frozenset(session.paths)
         self._index(session)
@@ -202,6 +212,7 @@ class EspSessions(WatchedSessions):
         session = Session(before.number, before.name, rules, *NO_TAGS, before.generation, NO_KEEPALIVE, before.path)
         session.paths, session.trusted = dict(before.paths), frozenset(before.paths)
         session.esp, session.hits = Esp(here.spis, there.spis), (before.name.local, before.name.peer)
+        self._agree(session, here, there)
         self._sessions[session.name] = self._by_number[session.number] = session
         self._index(session)
         self._endpoint.recall(before.observed, before.seen)
@@ -217,6 +228,15 @@ class EspSessions(WatchedSessions):
             keys = [self._inspection.key_of(side.hit) for side in observed.sides]
             written = native_memory.write_down(session, observed, self._endpoint.seen(hits), keys)
             self._outputs.remember(native_memory.key_of(session.name), written)
+
+    def _agree(self, session: Session, here: Side, there: Side) -> None:
+        """Have packets numbered if both edges told that they report; what an earlier controller told may not hold."""
+        told = here.path_reports if here.path_reports == self._told(here.hit) else None
+        agreed(told, there.path_reports).apply(session)
+
+    def _told(self, hit: IPv6Address) -> AddedPathReports | None:
+        """Return what the peers of a host are told of path reports."""
+        return path_reports_of(AddedPathReports, hit, self._config.schedules, buffers=self._config.switch.buffers)
 
     def _rules_for(self, address: IPv6Address) -> SessionRules | None:
         """Return what is done for the hosts of an address; None for one elsewhere."""

@@ -12,11 +12,13 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import IPv6Address
+from typing import NamedTuple
 
 from wayname.bounded_by_source import BoundedBySource
 from wayname.hip.locator_set import LocatorSet
-from wayname.hip.messages import Kind, Message
-from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Seq
+from wayname.hip.messages import Kind, Message, covered
+from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, HipSignature, Seq
+from wayname.hip.path_reports import AddedPathReports
 from wayname.hip.peer_locators import PeerLocator, PeerLocators, Status
 from wayname.hip.transports import EspInfo
 from wayname.hip.updates import WINDOW, is_after
@@ -43,6 +45,8 @@ class Side:
     locators: PeerLocators
     newest: int = -1  # the number of its last UPDATE, and of the last that told locators
     told: int = -1
+    # What its edge put into its messages, if it has one that does.
+    path_reports: AddedPathReports | None = None
     numbers: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
 
     def is_new(self, number: int) -> bool:
@@ -79,12 +83,22 @@ class Observed:
         return self.sides[1] if self.sides[0].hit == hit else self.sides[0]
 
 
+class _Asked(NamedTuple):
+    """What an I2 says, and by which link it came. Copies of it may go from elsewhere."""
+
+    initiator: IPv6Address
+    info: EspInfo
+    told: LocatorSet | None
+    reports: AddedPathReports | None
+    link: int
+
+
 @dataclass(slots=True)
 class _Between:
     """What is remembered of two hosts beside their association."""
 
-    # By an I2 that went between these: who, what it says, and by which link it came. Copies may go from elsewhere.
-    asked: OrderedDict[Pair, tuple[IPv6Address, EspInfo, LocatorSet | None, int]] = field(default_factory=OrderedDict)
+    # By an I2 that went between these.
+    asked: OrderedDict[Pair, _Asked] = field(default_factory=OrderedDict)
     closing: tuple[IPv6Address, bytes] | None = None
     seen: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     observed: Observed | None = None
@@ -156,7 +170,8 @@ class Observations:
             between = between or _Between()
             if _is_first(between, octets, packet):
                 pair = Pair(packet.source, packet.destination)
-                between.asked[pair] = message.sender, info, message.find(LocatorSet), link
+                told, reports = message.find(LocatorSet), message.find(AddedPathReports)
+                between.asked[pair] = _Asked(message.sender, info, told, reports, link)
                 if len(between.asked) > MOST_SEEN:
                     between.asked.popitem(last=False)
             if hits not in self._standing:
@@ -186,21 +201,22 @@ class Observations:
         pair = Pair(packet.destination, packet.source)
         if pair not in between.asked:
             return
-        initiator, asked, told, came_by = between.asked[pair]
-        if initiator != message.receiver or came_by == link:
+        asked = between.asked[pair]
+        if asked.initiator != message.receiver or asked.link == link:
             return
         between.asked.clear()
         between.closing = None
         # Both of them have sent back there what only the other one can have sent: a puzzle, and its solution.
         sides = (
-            Side(initiator, (asked.new_spi,), PeerLocators(pair.local)),
+            Side(asked.initiator, (asked.info.new_spi,), PeerLocators(pair.local)),
             Side(message.sender, (info.new_spi,), PeerLocators(pair.peer)),
         )
         between.observed = Observed(sides)
         hits = between.observed.hits
         self._newcomers.pop(hits)
         self._standing[hits] = between
-        for side, locators in zip(sides, (told, message.find(LocatorSet)), strict=True):
+        sides[0].path_reports, sides[1].path_reports = asked.reports, message.find(AddedPathReports)
+        for side, locators in zip(sides, (asked.told, message.find(LocatorSet)), strict=True):
             if locators is not None:
                 side.locators.take(locators, now)
         self._changes(between.observed, now)
@@ -220,6 +236,7 @@ class Observations:
         before = _shown(observed, now)
         seq = message.find(Seq)
         if seq is not None and side.is_new(seq.update):
+            side.path_reports = message.find(AddedPathReports)
             info, told, request = message.find(EspInfo), message.find(LocatorSet), message.find(EchoRequestSigned)
             if info is not None and info.old_spi == side.spis[0] != info.new_spi:
                 side.spis = info.new_spi, info.old_spi
@@ -255,9 +272,12 @@ def known_at(addresses: list[IPv6Address]) -> PeerLocators:
 
 
 def _is_first(between: _Between, octets: bytes, packet: Packet | None) -> bool:
-    """Whether a message did not pass before, between the same addresses where those count; take note of it."""
+    """Whether a message did not pass before, between the same addresses where those count; take note of it.
+
+    What stands behind its signature anybody can change.
+    """
     ways = packet.source.packed + packet.destination.packed if packet else b""
-    digest = sha256(octets + ways).digest()[:DIGEST_OCTETS]
+    digest = sha256(covered(octets, HipSignature.number) + ways).digest()[:DIGEST_OCTETS]
     if digest in between.seen:
         return False
     between.seen[digest] = None
@@ -267,7 +287,7 @@ def _is_first(between: _Between, octets: bytes, packet: Packet | None) -> bool:
 
 
 def _shown(observed: Observed, now: float) -> list[object]:
-    return [(side.spis, proven(side.locators, now)) for side in observed.sides]
+    return [(side.spis, proven(side.locators, now), side.path_reports) for side in observed.sides]
 
 
 def _prefix(address: IPv6Address) -> int:

@@ -22,6 +22,7 @@ from wayname.hip.config import Hip
 from wayname.hip.edge.directory import HipDirectory
 from wayname.hip.edge.keys import Identities
 from wayname.hip.endpoint import Endpoint
+from wayname.hip.path_reports import SignedPathReports
 from wayname.hip.records import Named
 from wayname.hip.settings import Settings
 from wayname.hip.states import Trigger
@@ -31,6 +32,7 @@ from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
 from wayname.session.failover import words
 from wayname.session.keys import Pair, SessionKey
+from wayname.session.path_reports import agreed, path_reports_of
 from wayname.session.protocol import InputHandlers, PuntHandlers
 from wayname.session.reap_failover import ReapFailover
 from wayname.session.session import PathHealth, Session
@@ -70,6 +72,7 @@ class HipSessions(WatchedSessions):
         self._failover = ReapFailover(self._sessions, means, self._tables, self._rate_limited_events, self._write_down)
         self.identities = identities
         self.config = config
+        self._config = means.config
         nobody = config.rules[0].model_copy(update={"prefixes": ()})
         self._rules = next((each for each in config.rules if each.mode is ProxyMode.PROXY), nobody)
         self._hits = {identity.hit: address for address, identity in identities.items()}
@@ -125,7 +128,7 @@ class HipSessions(WatchedSessions):
         if not self._began:
             self._began = True
             for address, identity in self.identities.items():
-                self._endpoint.serve(LocalHost(identity, self._locators(address)), now)
+                self._endpoint.serve(LocalHost(identity, self._locators(address), self._told(address)), now)
             if self.directory is not None:
                 self.directory.publish(self.identities, now)
                 for address in self.directory.peers:
@@ -277,6 +280,7 @@ class HipSessions(WatchedSessions):
         session.hits = standing.names.local, standing.names.peer
         session.tag, session.peer_tag = tags
         self._by_tag[session.tag] = self._by_peer_tag[session.peer_tag] = session
+        agreed(self._told(name.local), standing.path_reports).apply(session)
         # Without a locator that is proven packets stay where they are.
         pairs = self._pairs(standing) or session.ordered
         session.set_pairs(pairs, session.paths.get(session.path, standing.exchange))
@@ -411,6 +415,11 @@ class HipSessions(WatchedSessions):
         """Return where a host is reached: at its address, and with the same interface identifier in each prefix."""
         others = (prefix[int(address) & (1 << 64) - 1] for prefix in self._rules.prefixes if address not in prefix)
         return (address, *others)
+
+    def _told(self, address: IPv6Address) -> SignedPathReports | None:
+        """Return what the peers of a host are told of path reports."""
+        buffers = self._config.switch.buffers
+        return path_reports_of(SignedPathReports, address, self._config.schedules, buffers=buffers)
 
     def _is_ours(self, address: IPv6Address) -> bool:
         return any(address in prefix for prefix in self._rules.prefixes)

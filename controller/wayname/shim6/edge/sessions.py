@@ -44,7 +44,7 @@ from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.keepalives import is_edge, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import LocatorError, tell
 from wayname.shim6.pairs import LocatorState, usable_pairs
-from wayname.shim6.path_reports import numbers_packets, orders_packets, takes_copies, tell_path_reports
+from wayname.shim6.path_reports import agreed_with, tell_path_reports
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
@@ -310,12 +310,10 @@ class Shim6Sessions(WatchedSessions):
             was.trusted,
             returning=was.returning,
             peer_is_edge=is_edge(was.known),
-            numbered=name.local in self._hosts and numbers_packets(self._hosts[name.local], was.known),
-            in_order=name.local in self._hosts and orders_packets(self._hosts[name.local], was.known),
-            takes_copies=name.local in self._hosts and takes_copies(self._hosts[name.local], was.known),
             preferences=was.preferences,
             reason="as before the controller was restarted",
         )
+        agreed_with(was.known, self._hosts.get(name.local)).apply(session)
         self.forks.add(session)
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
@@ -409,9 +407,7 @@ class Shim6Sessions(WatchedSessions):
     def _set_paths(self, session: Session, context: Context) -> None:
         """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
         host = self._hosts[session.name.local]
-        session.numbered = numbers_packets(host, context.known)
-        session.in_order = orders_packets(host, context.known)
-        session.takes_copies = takes_copies(host, context.known)
+        agreed_with(context.known, host).apply(session)
         local = {locator: self._state(locator) for locator in host.locators}
         pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
         session.set_pairs(pairs, session.paths.get(session.path, context.exchange))

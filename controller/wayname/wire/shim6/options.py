@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from ipaddress import IPv6Address
 
+from wayname.wire.path_reports import PathReports as PathReports
 from wayname.wire.shim6.errors import AnsweredError, ErrorCode, MessageError
 
 HEADER_OCTETS = 4
@@ -268,30 +269,6 @@ class ExactKeepaliveTimeout:
         if len(contents) != 4:
             raise MessageError(f"an exact keepalive timeout has 4 octets, not {len(contents)}")
         return cls(int.from_bytes(contents))
-
-
-@dataclass(frozen=True, slots=True)
-class PathReports:
-    """Whoever sends it counts packets that are numbered by path, and reports what came: a version of the path option.
-
-    Others skip it. More octets are for later versions: the first of them says that its switch puts packets in order,
-    the second that it drops what comes twice.
-    """
-
-    version: int
-    puts_in_order: bool = False
-    eliminates: bool = False
-
-    def contents(self) -> bytes:
-        """Return what stands behind type and length."""
-        return bytes([self.version, self.puts_in_order, self.eliminates]).rstrip(b"\0") or b"\0"
-
-    @classmethod
-    def of(cls, contents: bytes) -> "PathReports":
-        """Read the contents."""
-        if not contents:
-            raise MessageError("an option of path reports has no version")
-        return cls(contents[0], contents[1:2] == b"\1", contents[2:3] == b"\1")
 
 
 Option = (
