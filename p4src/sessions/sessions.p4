@@ -31,6 +31,7 @@
 #include "../hip/esp_sessions.p4"
 #include "../hip/headers.p4"
 #include "../hip/messages.p4"
+#include "../hip/path_mtu.p4"
 #include "../hip/path_option.p4"
 #include "../scheduling/elimination.p4"
 #include "../scheduling/schedules.p4"
@@ -229,6 +230,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     ProtocolPunts() protocol_punts;
     HipMessages() hip_messages;
     EspSessions() esp_sessions;
+    EspPathMtu() esp_path_mtu;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
     BorderCrossing() border_crossing;
@@ -252,6 +254,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 if (!meta.decided && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
                     esp_sessions.apply(hdr, meta);
                 }
+                esp_path_mtu.apply(hdr, meta);
                 if (!meta.decided && !meta.hip.admitted) {
                     session_direction.apply(hdr, meta);
                 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from ipaddress import IPv6Address
 
 import pytest
 from carriers import hop_less, ipv6
@@ -27,6 +28,9 @@ from session_site import LOCAL, REMOTE, REMOTE_1, from_host, in_by
 
 from small_site import HOST
 from wayname.p4_constants import Drop
+from wayname.wire import icmpv6
+from wayname.wire.checksum import upper_layer_checksum
+from wayname.wire.ipv6 import Packet
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -134,6 +138,37 @@ def test_the_host_is_told_of_an_mtu_that_leaves_room_for_number_and_report(make:
     assert answer[14 + 40] == 2, "Packet Too Big"
     assert int.from_bytes(answer[14 + 44 : 14 + 48]) == mtu - 8 - 16
     assert read(switch.frames(SECOND, sealed(2, mtu - 8 - 16))[0]).counted
+
+
+@pytest.mark.parametrize(("mtu", "left"), [(1500, 1468), (1400, 1368), (1300, 1280), (1280, 1280), (1000, 1000)])
+def test_a_router_further_on_that_finds_it_too_big_is_heard_so_too(make: Make, mtu: int, left: int) -> None:
+    switch = make(CLOSING)
+    (frame,) = switch.frames(0, sealed(1, 1480))
+    (got,) = host_got(switch.at(1, 4, bytes(in_by(4, too_big(frame[14:], mtu)))))
+    assert got[40:42] == bytes([2, 0])
+    assert int.from_bytes(got[44:48]) == left
+    assert got[48:] == frame[14 : 14 + len(got) - 48], "it quotes the packet as it went"
+    assert icmpv6_checksum(got) == 0
+
+
+@pytest.mark.parametrize("next_header", [ESP, UDP])
+def test_an_error_about_what_has_no_number_is_left_alone(make: Make, next_header: int) -> None:
+    switch = make(CLOSING)
+    about = ipv6(next_header, bytes(600), locator(0), REMOTE_1)
+    (got,) = host_got(switch.at(1, 4, bytes(in_by(4, too_big(about, 1400)))))
+    assert int.from_bytes(got[44:48]) == 1400
+
+
+def too_big(quoted: bytes, mtu: int) -> bytes:
+    """What a router on the first path says of a packet that left from there."""
+    message = icmpv6.Message(icmpv6.PACKET_TOO_BIG, 0, mtu.to_bytes(4) + quoted[:600])
+    return message.packet(IPv6Address(REMOTE), IPv6Address(locator(0))).encode()
+
+
+def icmpv6_checksum(packet: bytes) -> int:
+    """0 if it is right."""
+    read = Packet.decode(packet)
+    return upper_layer_checksum(read.source, read.destination, 58, read.payload)
 
 
 # What comes.
