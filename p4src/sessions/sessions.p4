@@ -287,7 +287,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
         if (!meta.decided && is_copy && !meta.path_option.put_ordered) {
             DROP(DROP_COPY_NEEDLESS);
         }
-        if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {
+        // Of the controller, or made here for a session that is gone.
+        if (!meta.decided && (meta.session.request != 0 || meta.path_option.alone) && meta.session.number == 0) {
             DROP(DROP_SESSION_UNKNOWN);
         }
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -24,11 +25,20 @@ from wayname.hip.ciphers import Cipher, decrypt, encrypt
 from wayname.hip.edge import inspection as hip_inspection
 from wayname.hip.edwards import edwards_octets_of_length
 from wayname.hip.endpoint import Endpoint as HipEndpoint
+from wayname.hip.errors import TooLongError
 from wayname.hip.groups import Group, make_pair
 from wayname.hip.identities import public_key, verify
-from wayname.hip.messages import HEADER_OCTETS, covered, decode_parameters, encode_parameters, without_initiator
+from wayname.hip.messages import (
+    HEADER_OCTETS,
+    covered,
+    decode_parameters,
+    encode_parameters,
+    with_unsigned,
+    without_initiator,
+)
 from wayname.hip.messages import decode as decode_hip
 from wayname.hip.parameters import HostId, Puzzle, Reader
+from wayname.hip.path_reports import AddedPathReports
 from wayname.hip.puzzles import Asked, solve
 from wayname.hip.suites import Algorithm, hit_of
 from wayname.wire.ipv6 import Packet
@@ -38,6 +48,8 @@ def read_hip(octets: bytes) -> object:
     """Read a HIP message, and all that it holds."""
     message = decode_hip(octets, A1, B1)
     covered(octets, 61697), without_initiator(octets)
+    with suppress(TooLongError):
+        with_unsigned(octets, AddedPathReports(1))
     for one in message.parameters:
         if isinstance(one, HostId):
             check_host(one)
@@ -158,6 +170,7 @@ HIP_TARGETS: tuple[Target, ...] = (
             "wayname.hip.messages.own_octets",
             "wayname.hip.messages.covered",
             "wayname.hip.messages.without_initiator",
+            "wayname.hip.messages.with_unsigned",
             "wayname.hip.framing.places",
         ),
         payloads_of(hip_packets),

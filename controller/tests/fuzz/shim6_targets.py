@@ -114,7 +114,6 @@ _SHIM6_OPTIONS = tuple(
         "KeepaliveTimeout",
         "LocatorList",
         "LocatorPreferences",
-        "PathReports",
         "ResponderValidator",
         "UlidPair",
     )

@@ -14,6 +14,7 @@ from wayname.wire import dhcpv6, discovery, icmpv6, udp
 from wayname.wire.domains import decode_domains
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
+from wayname.wire.path_reports import PathReports
 from wayname.wire.segments import ProvenSegments, SegmentHeader
 from wayname.wire.source_routes import SourceRouteHeader
 from wayname.wire.vrrp import VrrpAdvertisement
@@ -72,6 +73,12 @@ WIRE_TARGETS: tuple[Target, ...] = (
         sealed_packet,
     ),
     Target("ICMPv6", ("wayname.wire.icmpv6.Message.decode",), octets_of(genuine.other_packets), icmp_in, sealed_packet),
+    Target(
+        "path reports",
+        ("wayname.wire.path_reports.PathReports.of",),
+        lambda: [PathReports(1).contents(), PathReports(1, puts_in_order=True, eliminates=True).contents()],
+        PathReports.of,
+    ),
     Target(
         "quoted packets",
         ("wayname.session.errors.quoted_in",),
