@@ -52,6 +52,10 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             && meta.session.destination_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
         bool with_nonce = meta.ilnp.kind == NONCE_HERE;
         bool keepalive_for_us = shim6_for_us && meta.shim6.kind == SHIM6_KEEPALIVE_HERE;
+        // A packet with a number has that before the payload header.
+        bool quotes_session = meta.icmpv6.quoted_next_header == NEXT_SHIM6
+            || meta.icmpv6.quoted_next_header == NEXT_DESTINATION && meta.icmpv6.quoted_upper_layer[63:56] == NEXT_SHIM6
+                && meta.icmpv6.quoted_upper_layer[47:40] == OPTION_PATH;
         if (meta.session.request != 0 || meta.path_option.alone) {
             meta.session.direction = SESSION_OUTBOUND;
         } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
@@ -79,7 +83,7 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
                     meta.session.direction = SESSION_INBOUND;
                 }
             }
-        } else if (shim6_for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
+        } else if (shim6_for_us && quotes_session) {
             TRAP(PUNT_SESSION_ERROR);
         } else if (with_nonce && meta.from_controller && !ilnp_for_us) {
             // It passes. What came from a peer, and is sent again, is taken as if it came anew.

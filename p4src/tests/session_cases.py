@@ -221,6 +221,12 @@ def session_admission() -> Case:
     return case
 
 
+def numbered(packet: bytes) -> bytes:
+    """The packet with a path option right before its payload header."""
+    put = bytes([SHIM6, 0, 0x1E, 4, 0x18, 0, 0, 7])
+    return packet[:4] + (len(packet) - 40 + len(put)).to_bytes(2) + bytes([60]) + packet[7:40] + put + packet[40:]
+
+
 def session_messages() -> Case:
     case = Case("session_messages", "Sessions: Shim6's own messages, keepalives, errors about what sessions sent.")
     hold(case, Session(path=1, watched=False).entries())
@@ -283,6 +289,8 @@ def session_messages() -> Case:
 
     case.say("Errors about packets of sessions are the controller's; about others they pass.")
     error = bytes(IPv6(src=REMOTE, dst=LOCAL_1) / ICMPv6PacketTooBig(mtu=1300) / Raw(sent_by(1, OUTWARD)))
+    case.punts_whole(4, in_by(4, error), "PUNT_SESSION_ERROR", 100)
+    error = bytes(IPv6(src=REMOTE, dst=LOCAL_1) / ICMPv6PacketTooBig(mtu=1300) / Raw(numbered(sent_by(1, OUTWARD))))
     case.punts_whole(4, in_by(4, error), "PUNT_SESSION_ERROR", 100)
     error = bytes(IPv6(src=REMOTE, dst=LOCAL) / ICMPv6PacketTooBig(mtu=1300) / Raw(OUTWARD))
     case.passes(4, in_by(4, error), 1, to_host(hop_less(error)))

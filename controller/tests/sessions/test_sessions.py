@@ -389,13 +389,18 @@ def test_a_session_that_nobody_uses_is_given_up() -> None:
     assert pair.agrees()
 
 
-def test_a_host_learns_what_fits_by_a_path_with_a_header() -> None:
+NUMBER = bytes([SHIM6, 1, 0x1E, 12, 0x28, 0, 0, 7]) + bytes(8)  # with an order
+
+
+@pytest.mark.parametrize("before", [b"", NUMBER])
+def test_a_host_learns_what_fits_by_a_path_with_a_header(before: bytes) -> None:
     pair = established(FAST)
     assert pair.a.sessions is not None
     session = pair.a.only
     sent = Packet(session.name.local, session.name.peer, 6, b"a segment of TCP".ljust(1400, b"."))
     locators = session.paths[1]
-    tagged = Packet(*locators, SHIM6, PayloadHeader(6, session.peer_tag).encode() + sent.payload)
+    first = 60 if before else SHIM6
+    tagged = Packet(*locators, first, before + PayloadHeader(6, session.peer_tag).encode() + sent.payload)
     router = IPv6Address("2001:db8:77::1")
     # A router quotes as much as fits.
     error = icmpv6.Message(icmpv6.PACKET_TOO_BIG, 0, (1400).to_bytes(4) + tagged.encode()[:1000])
@@ -403,8 +408,8 @@ def test_a_host_learns_what_fits_by_a_path_with_a_header() -> None:
     [told] = pair.a.ways.delivered
     assert (told.source, told.destination) == (router, session.name.local)
     message = icmpv6.Message.decode(told)
-    assert (message.type, int.from_bytes(message.body[:4])) == (icmpv6.PACKET_TOO_BIG, 1392)
-    assert message.body[4:] == sent.encode()[:992]
+    assert (message.type, int.from_bytes(message.body[:4])) == (icmpv6.PACKET_TOO_BIG, 1392 - len(before))
+    assert message.body[4:] == sent.encode()[: 992 - len(before)]
 
 
 def test_a_peer_without_controller_does_not_cost_the_backups() -> None:

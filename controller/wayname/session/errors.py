@@ -12,6 +12,8 @@ from wayname.wire.shim6.payload import OCTETS, PayloadHeader, is_payload
 
 UNUSED_OCTETS = 4
 LEAST_MTU = 1280
+LEAST_OPTIONS = 8
+PATH_OPTION = 0x1E
 # Signs that a path fails; whoever forges one makes us send a probe.
 DOUBTFUL = {icmpv6.UNREACHABLE: "unreachable", icmpv6.TIME_EXCEEDED: "time exceeded"}
 
@@ -29,10 +31,11 @@ def doubtful(message: icmpv6.Message) -> str | None:
 def quoted_in(message: icmpv6.Message) -> tuple[int, Pair]:
     """Return the tag and the locators of the packet that an error quotes; routers quote what fits, so it may be cut."""
     quoted = message.body[UNUSED_OCTETS:]
-    if len(quoted) < ipv6.HEADER_BYTES + 8 or quoted[6] != ipv6.SHIM6:
+    at = _payload_header_at(quoted)
+    if at is None or len(quoted) < at + OCTETS:
         raise DecodeError("the error quotes no payload header")
     pair = Pair(IPv6Address(quoted[8:24]), IPv6Address(quoted[24:40]))
-    header = quoted[ipv6.HEADER_BYTES :]
+    header = quoted[at:]
     if not is_payload(header):
         raise DecodeError("the error is about a message, not about a packet of hosts")
     return PayloadHeader.decode(header).tag, pair
@@ -41,8 +44,22 @@ def quoted_in(message: icmpv6.Message) -> tuple[int, Pair]:
 def for_host(session: Session, message: icmpv6.Message) -> icmpv6.Message:
     """Return an error as the host would have got it: about the packet that it sent, and with room for our header."""
     quoted = message.body[UNUSED_OCTETS:]
-    header = PayloadHeader.decode(quoted[ipv6.HEADER_BYTES :])
-    return without_header(message, OCTETS, header.next_header, Pair(*session.name[:2]))
+    at = _payload_header_at(quoted)
+    assert at is not None, "it was found before"
+    header, octets = PayloadHeader.decode(quoted[at:]), at - ipv6.HEADER_BYTES + OCTETS
+    return without_header(message, octets, header.next_header, Pair(*session.name[:2]))
+
+
+def _payload_header_at(quoted: bytes) -> int | None:
+    """Return where a quoted packet has its payload header: first, or behind a number alone (docs/scheduling.md)."""
+    if len(quoted) < ipv6.HEADER_BYTES + LEAST_OPTIONS:
+        return None
+    if quoted[6] == ipv6.SHIM6:
+        return ipv6.HEADER_BYTES
+    follows, length, option = quoted[ipv6.HEADER_BYTES : ipv6.HEADER_BYTES + 3]
+    if (quoted[6], follows, option) != (ipv6.DESTINATION_OPTIONS, ipv6.SHIM6, PATH_OPTION):
+        return None
+    return ipv6.HEADER_BYTES + (length + 1) * LEAST_OPTIONS
 
 
 def without_header(message: icmpv6.Message, octets: int, next_header: int, identities: Pair) -> icmpv6.Message:
