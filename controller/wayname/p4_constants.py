@@ -209,7 +209,7 @@ class SessionMode(IntFlag):
     SCHEDULE = 8  # each packet's path is chosen for itself
     ILNP = 16  # the peer has a nonce: one of others is forged, and so are errors without
     PREFER = 32  # some flows take a path of their own
-    NUMBER = 64  # packets are numbered by path, and each end reports what came; all paths bear the session's header
+    NUMBER = 64  # packets are numbered by path, each end reports what came; paths but ESP's bear the session's header
     ORDER = 128  # numbered packets that want to come in order say it, and are sent again if their path dies
 
 

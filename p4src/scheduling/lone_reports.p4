@@ -2,7 +2,8 @@
 //
 //   first pass, ingress    a numbered packet of the peer comes, and a report has waited for too long (path_reports.p4): a copy is made
 //   first pass, egress     `LoneReport` makes the copy a packet between the session's identities with nothing in it, and starts it again
-//   second pass            it goes to the peer as a host's packet does, unnumbered, with the report
+//   second pass            it goes to the peer as a host's packet does, unnumbered, with the report; of a session of ESP with an ESP
+//                          header behind that (hip/path_option.p4)
 //   second pass, egress    `LoneReportEnd` cuts off what was in the packet that it was made of
 
 #ifndef WAYNAME_SCHEDULING_LONE_REPORTS_P4

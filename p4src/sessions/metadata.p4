@@ -46,7 +46,7 @@ const session_mode_t MODE_SCHEDULE = 8;   // each packet's path is chosen for it
 const session_mode_t MODE_ILNP     = 16;  // the peer has a nonce: one of others is forged, and so are errors without
 const session_mode_t MODE_PREFER   = 32;  // some flows take a path of their own
 const session_mode_t MODE_ORDER    = 128; // numbered packets that want to come in order say it, and are sent again if their path dies
-const session_mode_t MODE_NUMBER   = 64;  // packets are numbered by path, and each end reports what came; all paths bear the session's header
+const session_mode_t MODE_NUMBER   = 64;  // packets are numbered by path, each end reports what came; paths but ESP's bear the session's header
 
 // What the controller is told of a session.
 typedef bit<8> session_event_kind_t;
