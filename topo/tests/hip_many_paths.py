@@ -15,13 +15,13 @@ HIP = '[hip]\nsuite = "aes_128_cbc_hmac_sha_256"\nedges = "verify"\nsend_timeout
 STARTED, VERIFIED = 1.0, 3.0
 
 
-def hip_many_paths(*edges: str, mode: str = "verify", rekey: int | None = None) -> VirtualLab:
+def hip_many_paths(*edges: str, mode: str = "verify", rekey: int | None = None, policy: str = "") -> VirtualLab:
     """Return the lab in which these edges go by feedback; hosts may agree on new keys after so many packets."""
     hip = HIP.replace("verify", mode) + ("" if rekey is None else f"\nrekey = {rekey}")
     text = (LABS / "many-paths.toml").read_text().replace(SHIM6, hip)
     parts = dict(zip(("", "a", "b"), text.split("[edge."), strict=True))
     for edge in edges:
-        parts[edge] = parts[edge].replace('source = "marks"', 'source = "feedback"')
+        parts[edge] = parts[edge].replace('source = "marks"', f'source = "feedback"{policy}')
     return VirtualLab(parse_lab("[edge.".join(parts.values()), "reported-esp", "reported-esp"), seed=1)
 
 

@@ -7,6 +7,7 @@ from hip_many_paths import has_mode, hip_many_paths, sending, talking
 from looking import entries, kinds
 from test_hip_lab import ESP, seen_on
 from test_many_paths import goodput, in_use, taken
+from test_redundant_paths import eliminated
 from test_reinjected_paths import longest_gap
 from test_reported_paths import known
 
@@ -68,6 +69,15 @@ def test_a_path_that_loses_is_closed_before_its_provider_is_found_to_be_gone() -
     lab.run_for(0.5)
     assert "r" not in {path for path, report in known(lab).items() if not report.closed}
     assert "r" in taken(lab, "a"), "nobody else noticed yet"
+
+
+def test_in_two_copies_esp_loses_nothing_on_a_link_that_is_cut() -> None:
+    lab = talking(hip_many_paths("a", "b", policy='\npolicy = "redundant"\ncopies = 2'))
+    before, answered = eliminated(lab, "b"), len(lab.events_of("a1", "ping_reply"))
+    lab.cut("a-q")
+    lab.run_for(2)
+    assert len(lab.events_of("a1", "ping_reply")) - answered == 40, "one in 50 ms"
+    assert eliminated(lab, "b") > before
 
 
 @pytest.mark.parametrize("router", ["a", "b"])
