@@ -23,6 +23,7 @@ from wayname.fleet.etcd import (
     Operation,
     Outcome,
     Put,
+    RefusedError,
 )
 from wayname.fleet.group_commit import GroupCommit
 from wayname_lab.etcd import EtcdCluster
@@ -102,6 +103,18 @@ async def test_many_edges_ask_together_and_one_that_leads_no_more_stops_none(one
             asked.reset_mock()
             done = await asyncio.gather(*(move(number) for number in range(edges, 3 * edges)))
             assert all(each.succeeded for each in done) and asked.call_count == 4
+
+
+async def test_what_etcd_refuses_of_one_it_takes_of_others(one_etcd: EtcdCluster) -> None:
+    prefix = a_prefix()
+    async with grouping(one_etcd) as etcd:
+        twice = etcd.transact([], Put(prefix + b"a", b"1"), Put(prefix + b"a", b"2"))
+        refused, *others = await asyncio.gather(
+            twice, *(etcd.transact([], Put(prefix + each, b"")) for each in (b"b", b"c")), return_exceptions=True
+        )
+        assert isinstance(refused, RefusedError) and "duplicate key" in str(refused)
+        assert all(isinstance(each, Outcome) and each.succeeded for each in others)
+        assert [each.key.removeprefix(prefix) for each in (await etcd.below(prefix))[1]] == [b"b", b"c"]
 
 
 async def test_what_etcd_takes_in_one_request_bounds_them(one_etcd: EtcdCluster) -> None:

@@ -38,6 +38,10 @@ class EtcdError(Exception):
     """Why etcd did not do what it was asked for, in one line."""
 
 
+class RefusedError(EtcdError):
+    """etcd did nothing of it, and would not another time."""
+
+
 class Compacted(EtcdError):
     """What happened since a revision is not known any more: all has to be read anew."""
 
@@ -221,6 +225,8 @@ class Etcd:
             except grpc.aio.AioRpcError as error:
                 said.append(_told(member, error))
                 if error.code() not in _ELSEWHERE:
+                    if number == 0:
+                        raise RefusedError(said[0]) from None
                     break
             else:
                 self._first = at

@@ -1,7 +1,7 @@
 """Transactions that a process has etcd carry out together: what comes while one is under way goes as the next one.
 
 So a process that stands for many edges asks once where it would ask for each. To whoever asks, each is a transaction
-of its own: if the conditions do not all hold, they go one by one.
+of its own: if the conditions do not all hold, or etcd refuses what one wants, they go one by one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from wayname.fleet.etcd import (
     Operation,
     Outcome,
     Put,
+    RefusedError,
 )
 
 
@@ -112,17 +113,29 @@ class GroupCommit(Etcd):
             conditions = (each for waiting in group for each in waiting.conditions)
             done = await super().transact(conditions, *(each for waiting in group for each in waiting.operations))
         except EtcdError as error:
-            for waiting in group:
-                waiting.fails(EtcdError(*error.args))
+            if isinstance(error, RefusedError) and len(group) > 1:
+                # What is wrong with one is no other one's fault: a role that has not all its keys, say.
+                await self._one_by_one(group)
+            else:
+                for waiting in group:
+                    waiting.fails(type(error)(*error.args))
         except BaseException:
             for waiting in group:
                 waiting.outcome.cancel()
             raise
         else:
             if not done.succeeded and len(group) > 1:
-                await asyncio.gather(*(self._commit([waiting]) for waiting in group))
-                return
-            got = iter(done.got)
-            for waiting in group:
-                gets = sum(isinstance(each, Get) for each in waiting.operations)
-                waiting.succeeds(Outcome(done.succeeded, done.revision, tuple(islice(got, gets))))
+                await self._one_by_one(group)
+            else:
+                _share_out(done, group)
+
+    async def _one_by_one(self, group: Sequence[_Waiting]) -> None:
+        await asyncio.gather(*(self._commit([waiting]) for waiting in group))
+
+
+def _share_out(done: Outcome, group: Sequence[_Waiting]) -> None:
+    """Tell each what it got."""
+    got = iter(done.got)
+    for waiting in group:
+        gets = sum(isinstance(each, Get) for each in waiting.operations)
+        waiting.succeeds(Outcome(done.succeeded, done.revision, tuple(islice(got, gets))))
