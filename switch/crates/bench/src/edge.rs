@@ -68,4 +68,23 @@ mod tests {
             Route { prefix: 1 << 125, length: 8, port: 1, source: no_mac, destination: no_mac, segments: [0; 3] };
         load(&p4src, BackendKind::Interpreter, &[route]).unwrap();
     }
+
+    #[test]
+    fn packets_take_known_ways_through_the_edge_as_the_interpreter_has_them() {
+        let p4src = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../p4src");
+        let mut numbers = fastrand::Rng::with_seed(1);
+        let routes = crate::packets::routes(20, &mut numbers);
+        let mut text = entries(&routes).unwrap();
+        for packet in crate::packets::packets(&routes, 10, &mut numbers) {
+            let digits: String = packet.iter().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(text, "packet 0 {digits}").unwrap();
+        }
+        let script = script::parse(&text).unwrap();
+        let reference = load(&p4src, BackendKind::Interpreter, &[]).unwrap().fresh().unwrap();
+        for kind in [BackendKind::Flows, BackendKind::CheckedFlows] {
+            let tested = reference.as_kind(kind).unwrap();
+            let flows = stf::alike::compare(&reference.fresh().unwrap(), &tested, &script, 2000).unwrap();
+            assert!(flows.hits > 500, "{flows:?}");
+        }
+    }
 }

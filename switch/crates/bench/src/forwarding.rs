@@ -21,7 +21,7 @@ use crate::tracing;
 pub const BURST: usize = 64;
 
 /// Remembers the last packet.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Last {
     port: u32,
     bytes: Vec<u8>,
@@ -105,7 +105,7 @@ fn measure_edge(p4src: &Path, drawn: &mut Drawn<'_>, rates: &mut Rates) -> Resul
 }
 
 /// As the switch does by itself once its tables stand still.
-fn specialise(loaded: &Loaded) -> Result<()> {
+pub fn specialise(loaded: &Loaded) -> Result<()> {
     ensure!(loaded.specialise().map_err(|error| anyhow!("{error}"))?, "nobody writes to the tables meanwhile");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What the embedded switch costs, each figure beside something else that was run in the same minute.
 
 mod edge;
+mod flows;
 mod forwarding;
 mod handwritten;
 mod lookups;
@@ -43,6 +44,8 @@ struct Args {
 enum Part {
     /// Packets per second in memory: JIT, interpreter, hand-written loop
     Forwarding,
+    /// Packets per second in memory where the ways of packets are kept, and where that is for nothing
+    Flows,
     /// Packets per second in memory on more and more threads that share a program, and on as many that do not
     Threads,
     /// Lookups in big tables, and bytes per entry; changes of them meanwhile
@@ -60,6 +63,9 @@ fn main() -> Result<()> {
     println!("{} draws, seed {}", effort.draws, effort.seed);
     if wanted(Part::Forwarding) {
         forwarding::run(&args.programs, &args.p4src, effort)?;
+    }
+    if wanted(Part::Flows) {
+        flows::run(&args.p4src, effort)?;
     }
     if wanted(Part::Threads) {
         threads::run(&args.p4src, effort)?;

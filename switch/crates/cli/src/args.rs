@@ -60,6 +60,10 @@ pub struct Run {
     /// by the first thread. Packets that use registers which packets write take turns
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads())]
     pub threads: usize,
+    /// Keep the ways that packets take, N at most for each thread: those of the same flow that follow take them without a run
+    /// of the program. 0 keeps none
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = ways())]
+    pub flow_cache: usize,
     /// Number by which controllers name this switch; `switch.device_id` of the controller has the same default
     #[arg(long, default_value_t = 1)]
     pub device_id: u64,
@@ -137,6 +141,11 @@ pub struct Run {
 /// Each has 16 MiB of rings for each interface, so that more than 64 are a mistake.
 fn threads() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64).range(1..=64).map(|threads| threads as usize)
+}
+
+/// A way takes some hundred octets.
+fn ways() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(0..=1 << 20).map(|ways| ways as usize)
 }
 
 /// A word that is no level would be taken for a part's name, and all others were silent.

@@ -35,6 +35,8 @@ pub struct Common {
     pub watches: Arc<Watches>,
     pub clock: Clock,
     pub cpu_port: u32,
+    /// Ways of packets that each thread keeps.
+    pub flow_cache: usize,
     pub handle: Arc<Handle>,
     /// By thread.
     pub inboxes: Vec<Inbox>,
@@ -121,6 +123,9 @@ impl Forwarder {
     fn forward(&mut self, loaded: &Arc<Loaded>) {
         let mut traffic = std::mem::take(&mut self.traffic);
         let mut engine = Engine::new(loaded, &mut traffic, self.random.fork());
+        if self.common.flow_cache > 0 {
+            engine.keep_flows(self.common.flow_cache);
+        }
         if self.seat == 0 {
             for open in &self.outputs.ports {
                 set_port_up(loaded, open.number, open.up);
@@ -286,7 +291,8 @@ impl Forwarder {
         let (stats, lost) = (traffic.stats.clone(), self.outputs.lost.clone());
         let threads = vec![stats.received_packets()];
         let buffers = loaded.map(|loaded| loaded.device.buffers()).unwrap_or_default();
-        self.common.handle.publish(self.seat, Counters { stats, lost, ports, threads, buffers });
+        let flows = traffic.flows;
+        self.common.handle.publish(self.seat, Counters { stats, flows, lost, ports, threads, buffers });
     }
 
     /// Sleeps until a packet comes, someone wakes the thread, or something is due.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pipeline::Stats;
+use pipeline::{FlowStats, Stats};
 
 use crate::forward::ROUNDS;
 use crate::outputs::Lost;
@@ -17,6 +17,7 @@ const PACKETS_OUT: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     pub stats: Stats,
+    pub flows: FlowStats,
     pub lost: Lost,
     /// Packets waiting, and whether the link is up, by port.
     pub ports: Vec<(u32, usize, bool)>,
@@ -145,6 +146,7 @@ impl Counters {
     /// The links and packet buffers are as the first one saw them.
     fn add(&mut self, other: &Self) {
         self.stats.add(&other.stats);
+        self.flows.add(&other.flows);
         self.lost.add(&other.lost);
         self.threads.extend(&other.threads);
         if self.buffers.is_empty() {
@@ -174,6 +176,7 @@ mod tests {
         let counted = |depth, up, packets| Counters {
             ports: vec![(1, depth, up), (2, 0, up)],
             threads: vec![packets],
+            flows: FlowStats { hits: packets, kept: 2, ..FlowStats::default() },
             lost: Lost {
                 no_port: 1,
                 ports: vec![(2, ports::Lost { overrun: 3, ..Default::default() })],
@@ -185,6 +188,7 @@ mod tests {
         sum.add(&counted(5, true, 7));
         sum.add(&counted(2, false, 8));
         assert_eq!((sum.ports, sum.threads), (vec![(1, 7, true), (2, 0, true)], vec![7, 8]));
+        assert_eq!((sum.flows.hits, sum.flows.kept), (15, 4));
         assert_eq!((sum.lost.no_port, sum.lost.ports[0].1.overrun), (2, 6));
     }
 }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use listen::Listener;
-use pipeline::DropReason;
+use pipeline::{DropReason, FlowStats};
 use runtime::{BufferCounts, BufferState};
 use service::{Hub, Refused};
 use tracing::{info, warn};
@@ -108,6 +108,21 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
         counters.buffers.iter().flat_map(outcomes).collect(),
     );
     let single = |value: u64| vec![(String::new(), value)];
+    let FlowStats { hits, misses, passed, learned, kept_out, forgotten, kept } = counters.flows;
+    let outcome = |name: &str| format!("{{outcome=\"{name}\"}}");
+    family(
+        "flow_cache_packets_total",
+        "counter",
+        "Packets by whether --flow-cache knew their way; those that passed were not looked up, since that finds too little.",
+        vec![(outcome("hit"), hits), (outcome("miss"), misses), (outcome("passed"), passed)],
+    );
+    family(
+        "flow_cache_ways_total",
+        "counter",
+        "Ways that were learned, that can't be kept, and that were forgotten for a write.",
+        vec![(outcome("learned"), learned), (outcome("kept_out"), kept_out), (outcome("forgotten"), forgotten)],
+    );
+    family("flow_cache_ways", "gauge", "Ways that are kept.", single(kept));
     family("parser_errors_total", "counter", "Packets that the parser rejected.", single(counters.stats.parser_errors));
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));
     family("resubmitted_total", "counter", "Packets resubmitted.", single(counters.stats.resubmitted));
@@ -134,6 +149,7 @@ mod tests {
     #[test]
     fn every_sample_has_a_type_and_a_value() {
         let mut counters = Counters { ports: vec![(1, 3, true)], threads: vec![4, 1], ..Counters::default() };
+        counters.flows = FlowStats { hits: 8, forgotten: 9, kept: 10, ..FlowStats::default() };
         counters.stats.ports.insert(1, pipeline::PortStats { received_packets: 5, ..Default::default() });
         counters.lost.ports = vec![
             (1, ports::Lost { too_long: 3, ..Default::default() }),
@@ -149,6 +165,9 @@ mod tests {
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));
         assert!(text.contains("wayname_switch_state_failures_total 7\n"));
+        assert!(text.contains("wayname_switch_flow_cache_packets_total{outcome=\"hit\"} 8\n"));
+        assert!(text.contains("wayname_switch_flow_cache_ways_total{outcome=\"forgotten\"} 9\n"));
+        assert!(text.contains("wayname_switch_flow_cache_ways 10\n"));
         let refused =
             "wayname_switch_refused_calls_total{client=\"ops.example.net\",call=\"Write\",reason=\"operate\"} 4\n";
         assert!(text.contains(refused));

@@ -116,7 +116,15 @@ async fn serve(args: Run) -> Result<()> {
     let carriers = Carriers::of(&mut ports[0])?;
     let shown = carriers.shown();
     let cpu_port = args.cpu_port;
-    let common = Common { switch: switch.clone(), watches, clock, cpu_port, handle: handle.clone(), inboxes };
+    let common = Common {
+        switch: switch.clone(),
+        watches,
+        clock,
+        cpu_port,
+        flow_cache: args.flow_cache,
+        handle: handle.clone(),
+        inboxes,
+    };
     let mut packets = Some(packets);
     let mut forwarders = vec![];
     for (seat, (ports, handed)) in ports.into_iter().zip(handed).enumerate() {

@@ -1,4 +1,4 @@
-//! Packets through the interpreter, native code and code for what the tables hold, side by side.
+//! Packets through the interpreter, native code, code for what the tables hold and ways that are known, side by side.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use stf::script::{self, Command, Line};
 /// A program with the entries of a case, on all engines.
 pub struct Engines {
     reference: Loaded,
-    tested: [(&'static str, Loaded); 2],
+    tested: [(&'static str, Loaded); 4],
     case: Vec<Line>,
 }
 
@@ -49,7 +49,9 @@ impl Engines {
         let load = |name, kind| Ok::<_, String>((name, Loaded::new(reference.program.clone(), kind)?));
         let native = load("native code", BackendKind::Jit)?;
         let special = load("code for the tables' content", BackendKind::SpecialAtOnce)?;
-        Ok(Self { reference, tested: [native, special], case })
+        let (flows, checked) =
+            (load("known ways", BackendKind::Flows)?, load("checked ways", BackendKind::CheckedFlows)?);
+        Ok(Self { reference, tested: [native, special, flows, checked], case })
     }
 
     /// The packets of the case.
@@ -127,8 +129,11 @@ impl Lasting {
 fn send(loaded: &Loaded, packets: &[(u32, Vec<u8>)], before: usize) -> Outcome {
     let (mut traffic, mut outcome) = (Traffic::default(), Outcome::default());
     let mut engine = Engine::new(loaded, &mut traffic, 1);
-    for (number, (port, bytes)) in (before as u64 + 1..).zip(packets) {
-        engine.receive(*port, bytes, number * 1_000_000, &mut outcome);
+    // Twice: then their ways are known.
+    for round in [0, 500_000] {
+        for (number, (port, bytes)) in (before as u64 + 1..).zip(packets) {
+            engine.receive(*port, bytes, number * 1_000_000 + round, &mut outcome);
+        }
     }
     engine.flush(&mut outcome);
     drop(engine);

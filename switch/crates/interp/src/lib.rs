@@ -9,6 +9,7 @@ mod names;
 mod place;
 mod run;
 mod trace;
+mod watch;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use runtime::{Backend, Context};
 
 use code::Code;
 use run::{Memory, Run};
+pub use watch::{Watcher, Watching};
 
 /// The interpreter of one program, which has been verified.
 pub struct Interpreter {
@@ -33,6 +35,13 @@ impl Interpreter {
     pub fn new(program: Arc<Program>) -> Self {
         let decode = |notes| program.functions.iter().map(|(_, function)| Code::new(function, notes)).collect();
         Self { plain: decode(false), noted: decode(true), program }
+    }
+
+    /// Runs one function on the packet in `context`, watched.
+    fn watch(&self, function: FunctionId, context: &mut Context<'_>, watcher: &mut Watcher) {
+        let code = &self.plain[function.index()];
+        watcher.make_room(code.temps.len());
+        MEMORY.with_borrow_mut(|memory| Run::new(&self.program, code, memory, context).watched(watcher));
     }
 }
 

@@ -6,6 +6,7 @@ use runtime::{BitString, Context};
 
 use crate::code::{Code, Op, Ref};
 use crate::trace::changes_many;
+use crate::watch::Watcher;
 
 /// Memory that a run needs and the next one can use again.
 #[derive(Default)]
@@ -36,6 +37,8 @@ pub struct Run<'a, 'd> {
     pub locals: Option<LocalId>,
     /// The frame before what changes many variables at once, in traced runs.
     pub before: Vec<u8>,
+    /// Present in watched runs.
+    pub watcher: Option<&'a mut Watcher>,
 }
 
 impl<'a, 'd> Run<'a, 'd> {
@@ -45,21 +48,26 @@ impl<'a, 'd> Run<'a, 'd> {
         if temps.len() < code.temps.len() {
             temps.resize(code.temps.len(), 0);
         }
-        Self { program, code, temps, scratch, context, names: None, locals: None, before: Vec::new() }
+        Self { program, code, temps, scratch, context, names: None, locals: None, before: Vec::new(), watcher: None }
     }
 
     pub fn plain(mut self) {
-        self.execute::<false>();
+        self.execute::<false, false>();
+    }
+
+    pub fn watched(mut self, watcher: &'a mut Watcher) {
+        self.watcher = Some(watcher);
+        self.execute::<false, true>();
     }
 
     pub fn traced(mut self, name: &str) {
         self.names = Some(text::Names::new(self.program));
         self.event(Event::Block { name: name.to_owned() });
-        self.execute::<true>();
+        self.execute::<true, false>();
     }
 
     #[inline]
-    fn get(&self, operand: Ref) -> u128 {
+    pub fn get(&self, operand: Ref) -> u128 {
         match operand.split() {
             Ok(temp) => self.temps[temp],
             Err(constant) => self.code.constants[constant],
@@ -72,18 +80,21 @@ impl<'a, 'd> Run<'a, 'd> {
     }
 
     /// The offset of an indexed place, unless the index is out of range.
-    fn at(&self, place: u32) -> Option<u32> {
+    pub fn at(&self, place: u32) -> Option<u32> {
         let place = &self.code.indexed[place as usize];
         let index = self.get(place.index);
         (index < u128::from(place.count)).then(|| place.offset + index as u32 * place.stride)
     }
 
-    fn execute<const TRACE: bool>(&mut self) {
+    fn execute<const TRACE: bool, const WATCH: bool>(&mut self) {
         let code = self.code;
         let mut next = 0;
         loop {
             let op = code.ops[next];
             next += 1;
+            if WATCH {
+                self.watch(op);
+            }
             match op {
                 Op::Unary { op, width, dst, a } => self.set(dst, eval::unary(op, self.get(a), width.into())),
                 Op::Binary { op, width, dst, a, b } => {
@@ -151,7 +162,11 @@ impl<'a, 'd> Run<'a, 'd> {
                     if TRACE && changes_many(inst) {
                         self.remember();
                     }
+                    let cursor = self.context.cursor;
                     self.call(inst);
+                    if WATCH {
+                        self.watch_call(inst, cursor);
+                    }
                     if TRACE {
                         self.called(inst);
                     }

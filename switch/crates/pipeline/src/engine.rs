@@ -1,18 +1,24 @@
 //! The way of one packet through v1model, and what all architectures share: queues, replicas, traces.
 
 mod copies;
+mod flows;
 mod held;
 mod psa;
+mod sink;
 
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 
-use ir::{DigestId, FieldListId, FunctionId};
-use num_bigint::BigUint;
+use ir::{FieldListId, FunctionId};
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
+pub use self::flows::FlowStats;
+use self::flows::KnownFlows;
 use self::held::Held;
 use self::psa::Path;
+use self::sink::Unhindered;
+pub use self::sink::{Message, Sink};
 use crate::loaded::Loaded;
 use crate::meta::{Instance, Metadata};
 use crate::packed_frame::Packing;
@@ -23,32 +29,6 @@ use crate::{DROP_PORT, PSA_PORT_RECIRCULATE};
 /// How often one received packet may be copied or go round, all its copies together: a loop in a program ends.
 const BUDGET: u32 = 1024;
 
-/// Where packets and messages go.
-pub trait Sink {
-    /// Whether the port takes a packet now; while it does not, packets stand in its queue.
-    fn ready(&self, port: u32) -> bool {
-        let _ = port;
-        true
-    }
-    /// Why a packet for the port would be lost now, for a trace to tell.
-    fn loses(&self, port: u32) -> Option<&'static str> {
-        let _ = port;
-        None
-    }
-    /// A packet leaves; its last bit is on the wire at `at`.
-    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64);
-    /// Something for the control plane.
-    fn message(&mut self, message: Message);
-}
-
-/// What a program tells the control plane.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Message {
-    Digest { digest: DigestId, values: Vec<BigUint>, at: u64 },
-    Log { text: String },
-    AssertionFailed { text: String },
-}
-
 /// The state of a switch that outlives packets but not the process: queues and counts.
 #[derive(Debug, Default)]
 pub struct Traffic {
@@ -56,6 +36,7 @@ pub struct Traffic {
     /// Recirculated packets that wait for the parser.
     returning: VecDeque<Held>,
     pub stats: Stats,
+    pub flows: FlowStats,
 }
 
 impl Traffic {
@@ -83,6 +64,10 @@ pub struct Engine<'a> {
     loaded: &'a Loaded,
     traffic: &'a mut Traffic,
     context: Context<'a>,
+    /// What runs packets that are not traced.
+    backend: Arc<dyn Backend>,
+    /// Ways of packets, if they are kept.
+    known: Option<Box<KnownFlows>>,
     /// What is left of the running packet's budget.
     budget: u32,
     headroom: usize,
@@ -99,7 +84,9 @@ impl<'a> Engine<'a> {
         let headroom = loaded.program.max_growth as usize;
         let packing = Packing::new(&loaded.program.frame);
         let context = Context::new(&loaded.device, seed);
-        Self { loaded, traffic, context, budget: 0, headroom, packing, recorder: None, inside: false }
+        let backend = loaded.backend.clone();
+        let known = loaded.learned.and_then(|learned| KnownFlows::at_once(loaded, learned));
+        Self { loaded, traffic, context, backend, known, budget: 0, headroom, packing, recorder: None, inside: false }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
@@ -167,8 +154,11 @@ impl<'a> Engine<'a> {
         self.context.trace = self.recorder.take();
         self.traffic.stats.received(port, bytes);
         self.trace(|| Event::Received { port, bytes });
-        self.context.start(now);
         self.budget = BUDGET;
+        if self.known.is_some() && self.take_known_way(port, now, sink) {
+            return self.send_due(now, sink);
+        }
+        self.context.start(now);
         match &self.loaded.program.psa {
             None => {
                 self.set_arrival(port, Instance::Normal, now);
@@ -409,7 +399,7 @@ impl<'a> Engine<'a> {
 
     fn run(&mut self, function: FunctionId) {
         match self.context.trace {
-            None => self.loaded.backend.run(function, &mut self.context),
+            None => self.backend.run(function, &mut self.context),
             Some(_) => self.loaded.tracer().run(function, &mut self.context),
         }
         self.context.end_turn();
@@ -452,21 +442,4 @@ fn note_drop(trace: &mut Recorder, reason: DropReason) {
         _ => None,
     };
     trace.event(Event::Dropped { reason: reason.name().into(), why: reason.explanation().into(), by });
-}
-
-/// A sink whose ports are all ready.
-struct Unhindered<'s, S>(&'s mut S);
-
-impl<S: Sink> Sink for Unhindered<'_, S> {
-    fn loses(&self, port: u32) -> Option<&'static str> {
-        self.0.loses(port)
-    }
-
-    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
-        self.0.transmit(port, bytes, at);
-    }
-
-    fn message(&mut self, message: Message) {
-        self.0.message(message);
-    }
 }

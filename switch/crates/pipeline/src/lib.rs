@@ -25,7 +25,7 @@ mod specialiser;
 mod stats;
 mod switch;
 
-pub use engine::{Engine, Message, Sink, Traffic};
+pub use engine::{Engine, FlowStats, Message, Sink, Traffic};
 pub use gate::Gate;
 pub use jit::{Stage, StageKind, Stages};
 pub use loaded::{BackendKind, Loaded};

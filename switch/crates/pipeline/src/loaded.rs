@@ -19,6 +19,17 @@ pub enum BackendKind {
     SpecialAtOnce,
     /// The reference.
     Interpreter,
+    /// Native code and the ways of packets, each learned at once: for tests.
+    Flows,
+    /// The interpreter runs each packet, and panics where one takes another way than is known of it: for tests.
+    CheckedFlows,
+}
+
+/// Ways that are learned at once, for tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Learned {
+    Taken,
+    Checked,
 }
 
 /// What a program's backend is made of, for another device with the same program.
@@ -36,9 +47,10 @@ pub struct Loaded {
     pub backend: Arc<dyn Backend>,
     /// Between packets and batches that they must see whole.
     pub gate: Gate,
+    pub(crate) learned: Option<Learned>,
     code: Code,
     externs: Arc<Externs>,
-    tracer: OnceLock<Interpreter>,
+    tracer: OnceLock<Arc<Interpreter>>,
 }
 
 impl Loaded {
@@ -51,11 +63,23 @@ impl Loaded {
     pub fn with_externs(program: Arc<ir::Program>, kind: BackendKind, externs: Arc<Externs>) -> Result<Self, String> {
         let compile = || Jit::compile(program.clone()).map(Arc::new);
         let code = match kind {
-            BackendKind::Jit => Code::Native(compile()?),
+            BackendKind::Jit | BackendKind::Flows => Code::Native(compile()?),
             BackendKind::SpecialAtOnce => Code::AtOnce(compile()?),
-            BackendKind::Interpreter => Code::Decoded(Arc::new(Interpreter::new(program.clone()))),
+            BackendKind::Interpreter | BackendKind::CheckedFlows => {
+                Code::Decoded(Arc::new(Interpreter::new(program.clone())))
+            }
         };
-        Self::with(program, code, externs)
+        let learned = match kind {
+            BackendKind::Flows => Some(Learned::Taken),
+            BackendKind::CheckedFlows => Some(Learned::Checked),
+            BackendKind::Jit | BackendKind::SpecialAtOnce | BackendKind::Interpreter => None,
+        };
+        Ok(Self { learned, ..Self::with(program, code, externs)? })
+    }
+
+    /// The same program with fresh state, run by something else.
+    pub fn as_kind(&self, kind: BackendKind) -> Result<Self, String> {
+        Self::with_externs(self.program.clone(), kind, self.externs.clone())
     }
 
     /// A program in native code that says where it is, with fresh state.
@@ -66,7 +90,7 @@ impl Loaded {
 
     /// The same program and code with fresh state.
     pub fn fresh(&self) -> Result<Self, String> {
-        Self::with(self.program.clone(), self.code.clone(), self.externs.clone())
+        Ok(Self { learned: self.learned, ..Self::with(self.program.clone(), self.code.clone(), self.externs.clone())? })
     }
 
     fn with(program: Arc<ir::Program>, code: Code, externs: Arc<Externs>) -> Result<Self, String> {
@@ -76,8 +100,8 @@ impl Loaded {
             Code::AtOnce(code) => Arc::new(AtOnce::new(code)),
             Code::Decoded(code) => code,
         };
-        let (replication, gate) = (Replication::default(), Gate::default());
-        Ok(Self { program, device, replication, backend, gate, code, externs, tracer: OnceLock::new() })
+        let (replication, gate, tracer) = (Replication::default(), Gate::default(), OnceLock::new());
+        Ok(Self { program, device, replication, backend, gate, learned: None, code, externs, tracer })
     }
 
     /// The port of the controller as the program has it; `given` is the operator's choice.
@@ -100,8 +124,8 @@ impl Loaded {
         jit::specialise(&self.device, holdings)
     }
 
-    /// What runs the packets that are traced, whatever runs the others; made when it is first asked for.
-    pub fn tracer(&self) -> &Interpreter {
-        self.tracer.get_or_init(|| Interpreter::new(self.program.clone()))
+    /// What runs the packets that are traced or watched, whatever runs the others; made when it is first asked for.
+    pub fn tracer(&self) -> &Arc<Interpreter> {
+        self.tracer.get_or_init(|| Arc::new(Interpreter::new(self.program.clone())))
     }
 }

@@ -1,5 +1,7 @@
 //! One packet's run through the program.
 
+mod lookup;
+
 use std::sync::MutexGuard;
 
 use ir::*;
@@ -7,10 +9,8 @@ use num_bigint::BigUint;
 use tables::{Reader, Recent};
 
 use crate::bits::BitString;
-use crate::body::Head;
 use crate::device::Device;
 use crate::effects::{Effects, Keep};
-use crate::entry::TableEntry;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::meter::GREEN;
@@ -18,7 +18,7 @@ use crate::packet::Packet;
 use crate::plugin::Call;
 use crate::random::{Random, Seed};
 use crate::special::Runner;
-use crate::table::{DEFAULT, TableState};
+use crate::table::DEFAULT;
 use crate::trace::Recorder;
 use crate::uncounted::Uncounted;
 
@@ -111,10 +111,24 @@ impl<'d> Context<'d> {
         self.cursor = 0;
         self.out.clear();
         self.effects.clear();
-        self.now = now;
         self.fuel = FUEL;
         self.entry = None;
         self.data_len = 0;
+        self.begin_turn(now);
+    }
+
+    /// Makes the context ready for a packet whose way is known: for [`Self::note_found`] and [`Self::count`].
+    #[inline]
+    pub fn start_known(&mut self, now: u64) {
+        self.begin_turn(now);
+        if !self.reader.is_pinned() {
+            self.reader.pin();
+        }
+    }
+
+    #[inline]
+    fn begin_turn(&mut self, now: u64) {
+        self.now = now;
         self.since_pin += 1;
         if self.since_pin >= BURST {
             self.since_pin = 0;
@@ -158,106 +172,6 @@ impl<'d> Context<'d> {
         self.packet.replace_front(self.cursor, &self.out, self.device.program().max_growth as usize);
         self.cursor = 0;
         self.out.clear();
-    }
-
-    /// Looks a packed key up: fields in order, each big-endian in whole bytes. `selector` holds the selector's inputs.
-    /// Answers whether an entry was hit and the index of the action in the table's actions, or `NO_ACTION`.
-    pub fn lookup(&mut self, table: TableId, key: &[u8], selector: &BitString) -> (bool, u32) {
-        if !self.reader.is_pinned() {
-            self.reader.pin();
-        }
-        let device = self.device;
-        let state = &device.tables[table.index()];
-        let found = state.matches.lookup_again(&self.reader, key, &mut self.recent[table.index()]);
-        let hit = found.is_some();
-        let (slot, body) = match found {
-            Some(found) => {
-                state.hit(found.slot, self.now);
-                (found.slot, found.body)
-            }
-            None => (DEFAULT, state.default.load(std::sync::atomic::Ordering::Acquire)),
-        };
-        if state.counts {
-            let bytes = self.packet.len() as u64;
-            match found {
-                Some(_) => self.uncounted[table.index()].add(state, slot, bytes),
-                None => self.missed[table.index()] += PACKET + bytes,
-            }
-        }
-        self.entry = Some((table, slot));
-        self.chosen = None;
-        self.data_len = 0;
-        if body == 0 {
-            return (hit, NO_ACTION);
-        }
-        let record = state.bodies.record(body);
-        let profile = || &device.profiles[state.profile.expect("a table with members has a profile").index()];
-        let member = match Head::of(record) {
-            Head::Action { number, words } => return (hit, self.take_data(number, words, &record[1..])),
-            Head::Member(slot) => profile().member(slot),
-            Head::Group(slot) => {
-                let profile = profile();
-                let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
-                let hash = hash(algorithm, [selector.bytes(), &[]], || self.random.next());
-                let Some(chosen) = profile.choose(slot, hash) else { return (hit, self.empty_group(state)) };
-                self.chosen = Some(chosen);
-                profile.member(chosen)
-            }
-        };
-        let Head::Action { number, words } = Head::of(member) else { return (hit, NO_ACTION) };
-        let index = state.index_of[number as usize];
-        (hit, self.take_data(index, words, &member[1..]))
-    }
-
-    /// Takes the data of what a table does where none of a group's members is up; answers its action.
-    fn empty_group(&mut self, state: &TableState) -> u32 {
-        let body = state.empty_group.load(std::sync::atomic::Ordering::Acquire);
-        if body == 0 {
-            return NO_ACTION;
-        }
-        let record = state.bodies.record(body);
-        let Head::Action { number, words } = Head::of(record) else { return NO_ACTION };
-        self.take_data(number, words, &record[1..])
-    }
-
-    /// What a lookup does besides looking up, when the code knows itself which entry is hit.
-    pub fn note_hit(&mut self, table: TableId, slot: u32) {
-        // The slot is the entry's own until the count is handed over, which is before the reader is pinned anew.
-        if !self.reader.is_pinned() {
-            self.reader.pin();
-        }
-        let state = &self.device.tables[table.index()];
-        state.hit(slot, self.now);
-        if state.counts {
-            self.uncounted[table.index()].add(state, slot, self.packet.len() as u64);
-        }
-    }
-
-    #[inline]
-    fn take_data(&mut self, action: u32, words: u32, data: &[std::sync::atomic::AtomicU64]) -> u32 {
-        self.data_len = words as usize;
-        for (word, stored) in self.data[..words as usize].iter_mut().zip(data) {
-            *word = stored.load(std::sync::atomic::Ordering::Relaxed);
-        }
-        action
-    }
-
-    /// The entry that the last lookup hit, unless it is gone already.
-    pub fn hit_entry(&self) -> Option<TableEntry> {
-        let (table, slot) = self.entry.filter(|(_, slot)| *slot != DEFAULT)?;
-        self.device.entry_in(table, slot, self.now)
-    }
-
-    /// The id of the member that the last lookup chose from a group, unless it is gone already.
-    pub fn chosen_member(&self) -> Option<u32> {
-        let (table, _) = self.entry?;
-        let profile = self.device.tables[table.index()].profile?;
-        self.device.profiles[profile.index()].member_id_if_named(self.chosen?)
-    }
-
-    /// The data of the action that the last lookup found, laid out as [`ir::Action`] says; 8-byte aligned.
-    pub fn action_data(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.data[..self.data_len])
     }
 
     /// Whether a key, packed as for a table, is in a value set.

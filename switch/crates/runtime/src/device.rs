@@ -18,6 +18,7 @@ use crate::special::Special;
 use crate::table::TableState;
 use crate::turns::Turns;
 use crate::value_set::ValueSetState;
+use crate::writes::Writes;
 
 /// All state of one loaded program. Every method takes `&self`: packets and the control plane share it.
 ///
@@ -30,6 +31,7 @@ pub struct Device {
     /// By table: 1 while it has entries. Side by side, so that packets pass empty tables with hardly a look.
     occupied: Box<[AtomicU8]>,
     pub(crate) special: Special,
+    pub(crate) writes: Writes,
     pub(crate) profiles: Vec<ProfileState>,
     pub(crate) counters: Vec<Counters>,
     pub(crate) meters: Vec<Meters>,
@@ -80,6 +82,7 @@ impl Device {
             tables: TableState::all(&program, &epochs),
             occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
             special: Special::default(),
+            writes: Writes::default(),
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
@@ -105,6 +108,18 @@ impl Device {
     /// To be called before packets run by several threads: those that use a register which packets write take turns.
     pub fn serve_threads(&self) {
         self.turns.need();
+    }
+
+    /// How often the control plane changed what packets find: entries, default actions, members, groups, value sets, ports
+    /// that are up. None while it does: nobody can say then what a packet finds.
+    #[inline]
+    pub fn generation(&self) -> Option<u64> {
+        self.writes.generation()
+    }
+
+    /// Whether someone asks which packets found an entry of the table: it has counters, or is reported when idle.
+    pub fn notes_hits(&self, table: TableId) -> bool {
+        self.tables[table.index()].has_stats()
     }
 
     /// For each table a 1 while it has entries.

@@ -33,6 +33,7 @@ mod turns;
 mod uncounted;
 mod value_set;
 mod wire;
+mod writes;
 
 pub use bits::BitString;
 pub use buffer::{BufferCounts, BufferState, KeptPacket};

@@ -1,13 +1,13 @@
 //! Tables: entries as the control plane writes them, bodies as packets find them.
 
 mod direct;
+mod program;
 mod state;
 
 use std::ops::Bound;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ir::*;
-use num_bigint::BigUint;
 use tables::InsertError;
 
 use crate::action::{decode, encode};
@@ -15,7 +15,7 @@ use crate::body::Head;
 use crate::cells::{MeterCell, check_rates};
 use crate::device::Device;
 use crate::entry::*;
-use crate::error::{ProgramError, WriteError};
+use crate::error::WriteError;
 use crate::matching::{describe, matches, pattern};
 use crate::special::{FEW, Held, HeldEntry, Outcome};
 use state::{Book, Extra, LAST_HIT, SCAN};
@@ -155,6 +155,7 @@ impl Device {
 
     /// Adds an entry.
     pub fn insert_entry(&self, table: TableId, entry: &NewEntry, now: u64) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         if info.const_entries {
             return Err(WriteError::ConstTable { table: info.name.clone() });
@@ -208,6 +209,7 @@ impl Device {
     /// Changes action, timeout and metadata of an entry in one step for packets; counter and meter where given. Counts
     /// stay otherwise.
     pub fn modify_entry(&self, table: TableId, entry: &NewEntry, _now: u64) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         Self::check_extras(info, entry)?;
         let mut book = state.lock();
@@ -231,6 +233,7 @@ impl Device {
 
     /// Takes an entry out.
     pub fn delete_entry(&self, table: TableId, keys: &[Match], priority: u32) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         let mut book = state.lock();
         let slot = Self::changeable(info, &book, keys, priority)?;
@@ -354,6 +357,7 @@ impl Device {
     }
 
     fn put_default(&self, table: TableId, call: Option<&ActionCall>) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         let body = call.map(|call| call_body(self.program(), info, call, true)).transpose()?;
         let mut book = state.lock();
@@ -395,57 +399,5 @@ impl Device {
             }
         }
         expired
-    }
-
-    /// Puts the program's own entries and default actions in place.
-    pub(crate) fn load_program_entries(&self) -> Result<(), ProgramError> {
-        let program = self.program();
-        for (id, info) in program.tables.iter() {
-            let wrong = |entry, error| ProgramError::Entry { table: info.name.clone(), entry, error: Box::new(error) };
-            self.reset_default(id).map_err(|error| wrong(None, error))?;
-            if let Some(call) = &info.empty_group {
-                self.load_empty_group(id, call).map_err(|error| wrong(None, error))?;
-            }
-            for (number, entry) in info.entries.iter().enumerate() {
-                self.load_program_entry(id, entry).map_err(|error| wrong(Some(number + 1), error))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn load_empty_group(&self, table: TableId, call: &ActionOfTable) -> Result<(), WriteError> {
-        let (info, state) = self.table_parts(table);
-        let (head, data) = self.program_body(info, call.action, &call.args)?;
-        let body = state.lock().bodies.put(&state.bodies, head, &data);
-        state.empty_group.store(body, Release);
-        Ok(())
-    }
-
-    /// The head and data of a call of a table's action that the program itself makes.
-    fn program_body(&self, table: &Table, number: usize, args: &[BigUint]) -> Result<(Head, Vec<u64>), WriteError> {
-        let action = table.actions.get(number).ok_or_else(|| WriteError::Unsupported {
-            object: table.name.clone(),
-            feature: "the action that the program names",
-        })?;
-        let data = encode(&table.name, &self.program().actions[action.action], args)?;
-        Ok((Head::Action { number: number as u32, words: data.len() as u32 }, data))
-    }
-
-    fn load_program_entry(&self, table: TableId, entry: &ConstEntry) -> Result<(), WriteError> {
-        let (info, state) = self.table_parts(table);
-        let pattern = pattern(info, &entry.keys, entry.priority)?;
-        let (head, data) = self.program_body(info, entry.action, &entry.args)?;
-        let book = &mut *state.lock();
-        let Book { writer, bodies, .. } = &mut *book;
-        let inserted = writer.insert(&pattern, |slot| {
-            state.clear(slot, 0);
-            bodies.put(&state.bodies, head, &data)
-        });
-        // An entry with the keys of one before it can never match.
-        if let Ok(slot) = inserted {
-            book.set_extra(slot, Extra { is_const: entry.is_const, ..Extra::default() });
-            self.note_occupied(table, true);
-        }
-        Ok(())
     }
 }

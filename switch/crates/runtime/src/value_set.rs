@@ -38,6 +38,7 @@ impl Device {
         if wanted.len() as u64 > info.size {
             return Err(WriteError::Full { object: info.name.clone(), size: info.size });
         }
+        let _write = self.writes.begin();
         let mut writer = self.value_sets[set.index()].writer.lock().unwrap_or_else(PoisonError::into_inner);
         let old: Vec<_> = writer.slots().collect();
         for pattern in &wanted {

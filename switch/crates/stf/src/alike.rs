@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fastrand::Rng;
-use pipeline::{Engine, Loaded, Message, Sink, Traffic};
+use pipeline::{Engine, FlowStats, Loaded, Message, Sink, Traffic};
 
 use crate::apply::{Nodes, apply};
 use crate::hostile::Packets;
@@ -45,8 +45,8 @@ impl fmt::Display for Effects {
 }
 
 /// Sends the case's packets, changed ones of these, and random ones through both; the error is the first packet that
-/// they treat differently.
-pub fn compare(one: &Loaded, other: &Loaded, script: &[Line], packets: u64) -> Result<(), String> {
+/// they treat differently. Answers what the other knew of their ways.
+pub fn compare(one: &Loaded, other: &Loaded, script: &[Line], packets: u64) -> Result<FlowStats, String> {
     let mut traffics = [Traffic::default(), Traffic::default()];
     let [first, second] = &mut traffics;
     let (mut one_engine, mut other_engine) = (Engine::new(one, first, 1), Engine::new(other, second, 1));
@@ -85,7 +85,7 @@ pub fn compare(one: &Loaded, other: &Loaded, script: &[Line], packets: u64) -> R
             return Err(format!("packet {round}, port {port} {}: {a} / {b}", hex(&bytes)));
         }
     }
-    Ok(())
+    Ok(other_engine.traffic().flows)
 }
 
 fn hex(bytes: &[u8]) -> String {

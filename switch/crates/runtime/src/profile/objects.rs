@@ -13,6 +13,7 @@ use crate::error::WriteError;
 impl Device {
     /// Adds a member to a profile.
     pub fn insert_member(&self, profile: ProfileId, id: u32, call: &ActionCall) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let data = state.encode(self.program(), call)?;
         let mut book = state.lock();
@@ -29,6 +30,7 @@ impl Device {
 
     /// Gives a member another action, in one step for all entries and groups it is in.
     pub fn modify_member(&self, profile: ProfileId, id: u32, call: &ActionCall) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let data = state.encode(self.program(), call)?;
         let mut book = state.lock();
@@ -42,6 +44,7 @@ impl Device {
 
     /// Takes a member out that nothing uses.
     pub fn delete_member(&self, profile: ProfileId, id: u32) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let member = book.members.get(&id).ok_or_else(|| state.not_found("member", id))?;
@@ -71,6 +74,7 @@ impl Device {
 
     /// Adds a group to a selector.
     pub fn insert_group(&self, profile: ProfileId, id: u32, group: &Group) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         state.needs_selector()?;
         let mut book = state.lock();
@@ -88,6 +92,7 @@ impl Device {
 
     /// Gives a group other members, in one step for all entries that choose from it.
     pub fn modify_group(&self, profile: ProfileId, id: u32, group: &Group) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let slot = book.groups.get(&id).ok_or_else(|| state.not_found("group", id))?.slot;
@@ -102,6 +107,7 @@ impl Device {
 
     /// Takes a group out that no entry uses.
     pub fn delete_group(&self, profile: ProfileId, id: u32) -> Result<(), WriteError> {
+        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let group = book.groups.get(&id).ok_or_else(|| state.not_found("group", id))?;
@@ -128,6 +134,7 @@ impl Device {
 
     /// Tells selectors that a port went up or down; all ports are up at first.
     pub fn set_port_up(&self, port: u32, up: bool) {
+        let _write = self.writes.begin();
         for profile in &self.profiles {
             profile.set_port_up(port, up);
         }

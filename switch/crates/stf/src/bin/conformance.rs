@@ -1,4 +1,4 @@
-//! Runs p4c's own cases: every program of `p4_16_samples` for v1model, and for PSA as BMv2 has it, that has an `.stf`, on the interpreter and the JIT.
+//! Runs p4c's own cases: every program of `p4_16_samples` for v1model, and for PSA as BMv2 has it, that has an `.stf`, on the interpreter, the JIT, and by the ways of packets.
 //!
 //! Prints a line for each case that fails, then the counts; ends with 1 if less than the goal pass.
 
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use clap::Parser;
 use compiler::Options;
-use pipeline::{BackendKind, Loaded};
+use pipeline::{BackendKind, FlowStats, Loaded};
 use runtime::Externs;
-use stf::{Outcome, hostile, script};
+use stf::{Outcome, alike, hostile, script};
 
 #[derive(Parser)]
 #[command(about = "Run p4c's STF cases on the embedded switch")]
@@ -38,11 +38,16 @@ struct Args {
     goal: f64,
 }
 
-const BACKENDS: [(BackendKind, &str); 3] = [
+const BACKENDS: [(BackendKind, &str); 5] = [
     (BackendKind::Interpreter, "interpreter"),
     (BackendKind::Jit, "jit"),
     (BackendKind::SpecialAtOnce, "jit for the tables' content"),
+    (BackendKind::Flows, "known ways"),
+    (BackendKind::CheckedFlows, "known ways, checked"),
 ];
+
+/// Changed packets of a case, and as many random ones, that take ways which are known by then.
+const CHANGED: u64 = 1000;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -61,6 +66,7 @@ fn main() -> ExitCode {
     // What all cases run is compiled once; each begins with fresh state.
     let common = args.program.as_deref().map(|program| BACKENDS.map(|(kind, _)| load(program, &options, kind)));
     let mut passed = [0; BACKENDS.len()];
+    let mut known = [FlowStats::default(); BACKENDS.len()];
     for case in &cases {
         let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for (index, (kind, backend)) in BACKENDS.into_iter().enumerate() {
@@ -70,14 +76,15 @@ fn main() -> ExitCode {
                     None => load(&with_extension(case, "p4"), &options, kind)?,
                 };
                 match args.hostile {
-                    Some(packets) => hostile::run(&loaded, packets),
-                    None => run(case, &loaded),
+                    Some(packets) => hostile::run(&loaded, packets).map(|()| FlowStats::default()),
+                    None => run(case, &loaded, matches!(kind, BackendKind::Flows | BackendKind::CheckedFlows)),
                 }
             }))
             .unwrap_or_else(|_| Err("panicked".into()));
             match result {
-                Ok(()) => {
+                Ok(flows) => {
                     passed[index] += 1;
+                    known[index].add(&flows);
                     if args.verbose {
                         println!("pass {name} [{backend}]");
                     }
@@ -87,9 +94,12 @@ fn main() -> ExitCode {
         }
     }
     let mut good = !cases.is_empty();
-    for (passed, (_, backend)) in passed.into_iter().zip(BACKENDS) {
+    for ((passed, known), (_, backend)) in passed.into_iter().zip(known).zip(BACKENDS) {
         let share = 100.0 * passed as f64 / cases.len().max(1) as f64;
         println!("{backend}: {passed} of {} cases passed, {share:.1} %", cases.len());
+        if known != FlowStats::default() {
+            println!("  {} packets took one of {} ways that were learned", known.hits, known.learned);
+        }
         good &= share >= args.goal;
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -125,14 +135,21 @@ fn load(program: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, 
     Loaded::with_externs(Arc::new(compiled.program), kind, Arc::new(externs))
 }
 
-fn run(case: &Path, loaded: &Loaded) -> Result<(), String> {
+/// Runs a case; one whose packets are `changed`, too, beside the interpreter.
+fn run(case: &Path, loaded: &Loaded, changed: bool) -> Result<FlowStats, String> {
     let text = std::fs::read_to_string(with_extension(case, "stf")).map_err(|error| error.to_string())?;
     let script = script::parse(&text)?;
     passed(stf::run(loaded, &script)?)?;
+    let mut flows = FlowStats::default();
+    if changed {
+        let reference = loaded.as_kind(BackendKind::Interpreter)?;
+        flows = alike::compare(&reference, &loaded.fresh()?, &script, CHANGED)?;
+    }
     // Nothing is compiled again for it.
     let loaded = loaded.fresh()?;
     loaded.device.serve_threads();
-    passed(stf::run_in_turn(&loaded, &script, 2)?).map_err(|error| format!("on two threads in turn: {error}"))
+    passed(stf::run_in_turn(&loaded, &script, 2)?).map_err(|error| format!("on two threads in turn: {error}"))?;
+    Ok(flows)
 }
 
 fn passed(outcome: Outcome) -> Result<(), String> {

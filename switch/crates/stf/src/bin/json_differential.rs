@@ -152,7 +152,8 @@ fn compare(
             }
         }
     }
-    alike::compare(&load(source, BackendKind::Interpreter)?, &load(document, BackendKind::Jit)?, script, packets)
+    alike::compare(&load(source, BackendKind::Interpreter)?, &load(document, BackendKind::Jit)?, script, packets)?;
+    Ok(())
 }
 
 fn outcome(result: &Result<stf::Outcome, String>) -> String {

@@ -1,0 +1,211 @@
+//! Which packets are looked up, and whose ways are learned. A flood of flows that never come again must cost next to
+//! nothing: it is looked at now and then only, and what is seen for the first time leaves four octets behind.
+
+use fastrand::Rng;
+
+use crate::Octets;
+use crate::shape::{Shape, mix};
+
+/// Looks after which the share of hits is worked out: while each packet is looked up, and while few are.
+const LOOKS: u32 = 1024;
+const FEW_LOOKS: u32 = 64;
+/// Looking each packet up is worth it from one hit in so many looks on.
+const WORTH: u32 = 3;
+/// Where it is not, one packet in so many is looked up, at random.
+const SELDOM: u32 = 128;
+
+/// Packets for which one way may be learned, and how many may be saved up.
+const PACKETS_A_WAY: u32 = 512;
+const SAVED: u32 = 512;
+
+/// Flows that are remembered while they were not seen often enough.
+const SEEN: usize = 1 << 14;
+/// In such a memory: the low bits count, the others tell flows apart.
+const COUNT: u32 = 0xf;
+
+/// Looks packets up as long as that finds something.
+#[derive(Debug)]
+pub struct Gate {
+    random: Rng,
+    /// Packets that are let pass before the next look.
+    pass: u32,
+    is_seldom: bool,
+    looks: u32,
+    hits: u32,
+    /// Ways that may be learned, and packets on the way to the next.
+    ways: u32,
+    packets: u32,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { random: Rng::new(), pass: 0, is_seldom: false, looks: 0, hits: 0, ways: SAVED, packets: 0 }
+    }
+}
+
+impl Gate {
+    /// Whether to look the next packet up.
+    #[inline]
+    pub fn opens(&mut self) -> bool {
+        if self.pass > 0 {
+            self.pass -= 1;
+            return false;
+        }
+        true
+    }
+
+    /// What a look found.
+    #[inline]
+    pub fn looked(&mut self, hit: bool) {
+        self.looks += 1;
+        self.hits += u32::from(hit);
+        self.packets += 1;
+        if self.is_seldom {
+            self.pass = self.random.u32(..2 * SELDOM - 1);
+            self.packets += self.pass;
+        }
+        if self.looks >= if self.is_seldom { FEW_LOOKS } else { LOOKS } {
+            self.is_seldom = self.hits * WORTH < self.looks;
+            (self.looks, self.hits) = (0, 0);
+        }
+        if self.packets >= PACKETS_A_WAY {
+            self.packets -= PACKETS_A_WAY;
+            self.ways = SAVED.min(self.ways + 1);
+        }
+    }
+
+    /// Whether few packets are looked up.
+    pub fn is_seldom(&self) -> bool {
+        self.is_seldom
+    }
+
+    /// Whether a way may be learned now.
+    pub fn take_way(&mut self) -> bool {
+        let may = self.ways > 0;
+        self.ways = self.ways.saturating_sub(1);
+        may
+    }
+}
+
+/// Counts how often flows were seen whose ways are not known. A flow is here what agrees in the octets that any known
+/// way looks at; what is in none of them, such as a payload, is no mark of a flow.
+#[derive(Debug)]
+pub struct Seen {
+    places: Box<[u32]>,
+    octets: Octets,
+    /// Of `octets`: where to read, and what.
+    words: Vec<(usize, u64)>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { places: vec![0; SEEN].into(), octets: Octets::default(), words: Vec::new() }
+    }
+}
+
+impl Seen {
+    /// A way with such a key was learned.
+    pub fn learned(&mut self, shape: &Shape) {
+        let before = self.octets.clone();
+        self.octets.add(shape.octets());
+        if self.octets == before {
+            return;
+        }
+        let (eights, _) = self.octets.masks().as_chunks::<8>();
+        let masks = eights.iter().map(|eight| u64::from_le_bytes(*eight));
+        self.words = masks.enumerate().map(|(at, mask)| (8 * at, mask)).filter(|(_, mask)| *mask != 0).collect();
+        self.places.fill(0);
+    }
+
+    /// What tells the packet's flow from others.
+    #[inline]
+    pub fn flow(&self, port: u32, packet: &[u8], secret: u64) -> u64 {
+        let words = self.words.iter().map_while(|(at, mask)| {
+            let eight = packet.get(*at..at + 8)?.try_into().expect("eight octets");
+            Some(u64::from_le_bytes(eight) & mask)
+        });
+        words.fold(mix(secret, port.into()), mix)
+    }
+
+    /// Counts a packet of the flow; whether it is the `wanted`-th now.
+    #[inline]
+    pub fn is_often(&mut self, flow: u64, wanted: u32) -> bool {
+        let place = &mut self.places[flow as usize % SEEN];
+        let mark = (flow >> 32) as u32 & !COUNT;
+        if *place & !COUNT != mark {
+            *place = mark;
+        }
+        let count = *place & COUNT;
+        if count == COUNT {
+            // It stays out.
+            return false;
+        }
+        let count = (count + 1).min(COUNT - 1);
+        *place = mark | count;
+        count >= wanted
+    }
+
+    /// The flow's way is not one to keep: it is not asked for again until others took its place here.
+    pub fn keep_out(&mut self, flow: u64) {
+        self.places[flow as usize % SEEN] = (flow >> 32) as u32 | COUNT;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+
+    #[test]
+    fn packets_are_looked_up_seldom_while_that_finds_nothing() {
+        let mut gate = Gate::default();
+        let looks = |gate: &mut Gate, hit: bool| {
+            let opened = |_: &u32| {
+                let opens = gate.opens();
+                if opens {
+                    gate.looked(hit);
+                }
+                opens
+            };
+            (0..100_000).filter(opened).count()
+        };
+        assert_eq!(looks(&mut gate, true), 100_000);
+        let without_hits = looks(&mut gate, false);
+        assert!((1024..3500).contains(&without_hits), "{without_hits} looks");
+        // It takes a while until it is seen that it is worth it again.
+        let again = looks(&mut gate, true);
+        assert!((80_000..100_000).contains(&again), "{again} looks");
+    }
+
+    #[test]
+    fn ways_are_learned_at_a_bounded_rate() {
+        let mut gate = Gate::default();
+        let learned = (0..512 * 10).filter(|_| {
+            gate.looked(true);
+            gate.take_way()
+        });
+        assert_eq!(learned.count(), 512 + 10);
+    }
+
+    #[test]
+    fn a_flow_is_told_by_octets_that_ways_look_at() {
+        let mut seen = Seen::default();
+        let mut key = Key { octets: Octets::default(), at_least: 16, exact_length: false };
+        assert!(key.octets.add_bits(8, 8));
+        seen.learned(&Shape::new(&key).unwrap());
+        let flow = |port, packet: &[u8]| seen.flow(port, packet, 7);
+        assert_eq!(flow(1, &[1; 16]), flow(1, &[[9].as_slice(), &[1; 15]].concat()));
+        assert_ne!(flow(1, &[1; 16]), flow(2, &[1; 16]));
+        assert_ne!(flow(1, &[1; 16]), flow(1, &[2; 16]));
+    }
+
+    #[test]
+    fn a_flow_is_often_seen_at_the_wanted_packet_unless_it_is_kept_out() {
+        let mut seen = Seen::default();
+        assert_eq!([0; 3].map(|_| seen.is_often(5 << 40, 2)), [false, true, true]);
+        assert!((0..1000).all(|_| seen.is_often(5 << 40, 2)));
+        seen.keep_out(5 << 40);
+        assert!((0..100).all(|_| !seen.is_often(5 << 40, 1)));
+        assert!(seen.is_often(6 << 40, 1), "another flow took its place");
+    }
+}

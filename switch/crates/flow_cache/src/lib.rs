@@ -1,0 +1,54 @@
+//! Ways that packets took through a program, kept for those that follow: a cache of flows for any program.
+//!
+//! A [`Way`] is what a packet's run came to: where it went, how its bytes changed, which entries it hit and what counted
+//! it. It holds for every packet that comes by the same port and agrees in the bits that the run looked at; these are
+//! its [`Key`]. [`Flows`] finds the way of a packet. Its keys have few [shapes](shape::Shape), one for each set of bits
+//! that runs look at, and there is one table for all. What is worth keeping, and when to look at all, says
+//! [`admission`].
+//!
+//! Nothing here knows how a way is found out: the interpreter does, by watching a run.
+
+mod admission;
+mod edit;
+mod flows;
+mod octets;
+mod shape;
+
+pub use edit::{Edit, LITERAL};
+pub use flows::{Flows, Look, Settings};
+pub use octets::{Octets, WINDOW};
+pub use shape::MOST_WORDS;
+
+use ir::{CounterId, TableId};
+
+/// Where a packet's way ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The program marked it in ingress.
+    DroppedInIngress,
+    /// It was on its way to a port when the program marked it in egress.
+    DroppedInEgress(u32),
+    Sent(u32),
+}
+
+/// What a packet's run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    pub end: End,
+    /// What becomes of the bytes of a packet that is sent.
+    pub edit: Edit,
+    /// The table and the slot of each entry that was found, where somebody asks for that.
+    pub found: Box<[(TableId, u32)]>,
+    /// The cells that counted it.
+    pub counts: Box<[(CounterId, u64)]>,
+}
+
+/// What a run looked at: a packet that agrees in it takes the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub octets: Octets,
+    /// A packet that is shorter takes another way.
+    pub at_least: usize,
+    /// Whether only packets of the same length take it.
+    pub exact_length: bool,
+}

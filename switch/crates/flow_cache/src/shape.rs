@@ -1,0 +1,135 @@
+//! The form of a key: which bits of a packet it holds.
+
+use crate::{Key, Octets, WINDOW};
+
+/// Words of a key at most: a way that looks at more costs more to find again than to run.
+pub const MOST_WORDS: usize = 20;
+
+/// A key's words. The last one holds the port, and the length where it matters.
+pub type Words = [u64; MOST_WORDS + 1];
+
+/// A mask for eight octets of the packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Word {
+    at: usize,
+    mask: u64,
+}
+
+/// Which bits a key holds.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    key: Key,
+    words: Box<[Word]>,
+    /// How often a packet's way was found by it.
+    pub hits: u64,
+}
+
+impl Shape {
+    /// None for keys that are too long, or of packets too short to be worth it.
+    pub fn new(key: &Key) -> Option<Self> {
+        if key.at_least < 8 {
+            return None;
+        }
+        let masks = key.octets.masks();
+        let mut words = Vec::new();
+        let mut at = 0;
+        while let Some(gap) = masks[at..].iter().position(|mask| *mask != 0) {
+            at += gap;
+            // Never beyond the shortest packet of this shape; what is masked twice does no harm.
+            let start = at.min(key.at_least - 8).min(WINDOW - 8);
+            let eight = masks[start..start + 8].try_into().expect("eight octets");
+            words.push(Word { at: start, mask: u64::from_le_bytes(eight) });
+            at = (start + 8).max(at + 1);
+        }
+        (words.len() <= MOST_WORDS).then(|| Self { key: key.clone(), words: words.into(), hits: 0 })
+    }
+
+    pub fn is_of(&self, key: &Key) -> bool {
+        self.key == *key
+    }
+
+    pub fn octets(&self) -> &Octets {
+        &self.key.octets
+    }
+
+    /// Words of its keys.
+    pub fn len(&self) -> usize {
+        self.words.len() + 1
+    }
+
+    /// The key of a packet and its hash; none of a packet too short to take such a way.
+    #[inline]
+    pub fn key(&self, port: u32, packet: &[u8], secret: u64, words: &mut Words) -> Option<u64> {
+        if packet.len() < self.key.at_least {
+            return None;
+        }
+        let length = if self.key.exact_length { packet.len() as u64 } else { 0 };
+        let last = length << 32 | u64::from(port);
+        let mut hash = secret;
+        for (word, into) in self.words.iter().zip(words.iter_mut()) {
+            let octets = packet[word.at..word.at + 8].try_into().expect("eight octets");
+            *into = u64::from_le_bytes(octets) & word.mask;
+            hash = mix(hash, *into);
+        }
+        words[self.words.len()] = last;
+        Some(mix(hash, last))
+    }
+}
+
+/// A multiplication whose high half is not lost: whoever does not know the secret that `hash` began with finds no keys of
+/// one hash.
+#[inline]
+pub fn mix(hash: u64, word: u64) -> u64 {
+    let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15;
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(bits: &[(usize, usize)], at_least: usize) -> Key {
+        let mut octets = Octets::default();
+        assert!(bits.iter().all(|(first, count)| octets.add_bits(*first, *count)));
+        Key { octets, at_least, exact_length: false }
+    }
+
+    fn words(shape: &Shape, port: u32, packet: &[u8]) -> Option<Vec<u64>> {
+        let mut words = [0; MOST_WORDS + 1];
+        shape.key(port, packet, 1, &mut words).map(|_| words[..shape.len()].to_vec())
+    }
+
+    #[test]
+    fn packets_that_agree_in_the_bits_of_a_shape_have_one_key() {
+        let shape = Shape::new(&key(&[(12, 4), (96, 16), (150, 1)], 19)).unwrap();
+        let mut packet: Vec<u8> = (0..40).collect();
+        let before = words(&shape, 3, &packet);
+        for octet in [0, 2, 11, 14, 17, 19, 39] {
+            packet[octet] ^= 0xff;
+        }
+        packet[1] ^= 0xf0;
+        packet[18] ^= 0xfd;
+        packet.truncate(19);
+        assert_eq!(words(&shape, 3, &packet), before);
+        assert_ne!(words(&shape, 4, &packet), before);
+        for (octet, bit) in [(1, 1), (12, 0x80), (13, 1), (18, 2)] {
+            packet[octet] ^= bit;
+            assert_ne!(words(&shape, 3, &packet), before, "octet {octet}");
+            packet[octet] ^= bit;
+        }
+        assert_eq!(words(&shape, 3, &packet[..18]), None);
+    }
+
+    #[test]
+    fn a_length_that_matters_is_part_of_the_key() {
+        let exact = Shape::new(&Key { exact_length: true, ..key(&[(0, 8)], 8) }).unwrap();
+        assert_ne!(words(&exact, 0, &[1; 9]), words(&exact, 0, &[1; 10]));
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_short_has_no_shape() {
+        assert!(Shape::new(&key(&[(0, 8)], 7)).is_none());
+        assert!(Shape::new(&key(&[(0, 8 * WINDOW)], WINDOW)).is_none());
+        assert!(Shape::new(&key(&[(8 * WINDOW - 1, 1)], WINDOW)).is_some());
+    }
+}

@@ -1,0 +1,229 @@
+//! Packets whose way is known from others of their flow: they take it without a run of the program.
+//!
+//! The way of a packet that is worth learning is found by the interpreter, which watches its run. It is taken as long as
+//! the control plane writes nothing: the generation of the device, read before the way is looked up, is that of the run.
+//! A write that comes later comes later than this packet's lookups would have, too.
+
+use std::mem;
+use std::sync::Arc;
+
+use flow_cache::{End, Flows, Key, Look, Settings, Way};
+use interp::Watching;
+
+use super::{Engine, Sink};
+use crate::loaded::{Learned, Loaded};
+use crate::meta::Instance;
+use crate::stats::DropReason;
+
+/// What became of looks at the ways that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlowStats {
+    /// Packets that took a way that was known.
+    pub hits: u64,
+    /// Packets that were looked up and found none.
+    pub misses: u64,
+    /// Packets that were not looked up, since that finds too little.
+    pub passed: u64,
+    /// Ways that were learned.
+    pub learned: u64,
+    /// Ways that were found out and can't be kept.
+    pub kept_out: u64,
+    /// Ways that were forgotten for a write of the control plane.
+    pub forgotten: u64,
+    /// Ways that are kept now.
+    pub kept: u64,
+}
+
+impl FlowStats {
+    /// Adds what another thread counted.
+    pub fn add(&mut self, other: &Self) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.passed += other.passed;
+        self.learned += other.learned;
+        self.kept_out += other.kept_out;
+        self.forgotten += other.forgotten;
+        self.kept += other.kept;
+    }
+}
+
+/// The ways of one engine's packets.
+pub(super) struct KnownFlows {
+    flows: Flows,
+    watching: Arc<Watching>,
+    /// Of the device when the ways were learned.
+    generation: u64,
+    /// Whether the interpreter runs each packet all the same.
+    checked: bool,
+}
+
+impl KnownFlows {
+    /// For so many ways; none for programs of other architectures than v1model.
+    fn new(loaded: &Loaded, settings: Settings, checked: bool) -> Option<Box<Self>> {
+        let watching = Arc::new(Watching::new(loaded.tracer().clone()));
+        let known = Self { flows: Flows::new(settings), watching, generation: 0, checked };
+        loaded.program.psa.is_none().then(|| Box::new(known))
+    }
+
+    /// Ways of which each is learned at once.
+    pub fn at_once(loaded: &Loaded, learned: Learned) -> Option<Box<Self>> {
+        let settings = Settings { ways: 1024, after: 1, always: true };
+        Self::new(loaded, settings, learned == Learned::Checked)
+    }
+
+    /// Forgets what was learned before the last write.
+    fn keep_up(&mut self, generation: u64, stats: &mut FlowStats) {
+        if self.generation != generation {
+            self.generation = generation;
+            stats.forgotten += self.flows.len() as u64;
+            self.flows.forget();
+            stats.kept = 0;
+        }
+    }
+}
+
+impl Engine<'_> {
+    /// Keeps so many ways of packets, for those that take the same. Programs for PSA have none.
+    pub fn keep_flows(&mut self, ways: usize) {
+        self.known = KnownFlows::new(self.loaded, Settings::new(ways), false);
+    }
+
+    /// Runs the packet that just came if its way is known, or is to be learned now; false if it is still to be run.
+    pub(super) fn take_known_way(&mut self, port: u32, now: u64, sink: &mut impl Sink) -> bool {
+        if self.context.trace.is_some() {
+            return false;
+        }
+        let Some(mut known) = self.known.take() else { return false };
+        let done = self.by_known(&mut known, port, now, sink);
+        self.known = Some(known);
+        done
+    }
+
+    fn by_known(&mut self, known: &mut KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> bool {
+        if !known.flows.opens() {
+            self.traffic.flows.passed += 1;
+            return false;
+        }
+        // Before the generation is read: slots of entries stay theirs from here on.
+        self.context.start_known(now);
+        let Some(generation) = self.loaded.device.generation() else { return false };
+        known.keep_up(generation, &mut self.traffic.flows);
+        match known.flows.look(port, self.context.packet.bytes()) {
+            Look::Unknown => {
+                self.traffic.flows.misses += 1;
+                false
+            }
+            Look::Learn => {
+                self.traffic.flows.misses += 1;
+                self.learn(known, port, now, sink);
+                true
+            }
+            Look::Known(way) if known.checked => {
+                let way = way.clone();
+                self.traffic.flows.hits += 1;
+                self.check(known, &way, port, now, sink)
+            }
+            Look::Known(way) => {
+                let taken = self.take(way, now, sink);
+                self.traffic.flows.hits += u64::from(taken);
+                taken
+            }
+        }
+    }
+
+    /// Whether the way goes on from ingress to egress at once: the packet need not wait for its port.
+    fn is_clear(&self, way: &Way, now: u64, sink: &impl Sink) -> bool {
+        match way.end {
+            End::DroppedInIngress => true,
+            End::DroppedInEgress(port) | End::Sent(port) => self.traffic.queues.is_idle(port, now) && sink.ready(port),
+        }
+    }
+
+    /// Takes a way; false if the packet has to wait for its port.
+    fn take(&mut self, way: &Way, now: u64, sink: &mut impl Sink) -> bool {
+        if !self.is_clear(way, now, sink) {
+            return false;
+        }
+        for (table, slot) in &way.found {
+            self.context.note_found(*table, *slot);
+        }
+        for (counter, index) in &way.counts {
+            self.context.count(*counter, *index);
+        }
+        match way.end {
+            End::DroppedInIngress => self.drop_packet(DropReason::Ingress),
+            End::DroppedInEgress(_) => self.drop_packet(DropReason::Egress),
+            End::Sent(port) => {
+                self.context.cursor = way.edit.taken();
+                way.edit.write(self.context.packet.bytes(), &mut self.context.out);
+                self.context.finish();
+                self.transmit(port, now, sink);
+            }
+        }
+        true
+    }
+
+    /// Runs the packet and keeps its way if it can be kept.
+    fn learn(&mut self, known: &mut KnownFlows, port: u32, now: u64, sink: &mut impl Sink) {
+        let before = self.context.packet.bytes().to_vec();
+        let found = self.watch(known, port, now, sink);
+        let stats = &mut self.traffic.flows;
+        if self.loaded.device.generation() != Some(known.generation) {
+            // The run may have found what was there before a write, or behind it.
+            return;
+        }
+        match found {
+            Some((key, way)) => {
+                known.flows.keep(port, &before, &key, way);
+                stats.learned += 1;
+                stats.kept = known.flows.len() as u64;
+            }
+            None => {
+                known.flows.keep_out(port, &before);
+                stats.kept_out += 1;
+            }
+        }
+    }
+
+    /// Runs the packet by the interpreter, which watches it.
+    fn watch(&mut self, known: &KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> Option<(Key, Way)> {
+        known.watching.watcher().begin();
+        let plain = mem::replace(&mut self.backend, known.watching.clone());
+        self.context.start(now);
+        self.set_arrival(port, Instance::Normal, now);
+        self.ingress(now, sink);
+        self.backend = plain;
+        known.watching.watcher().finish()
+    }
+
+    /// Runs the packet, and panics if it takes another way; true, or false if it has to wait for its port, as the way then
+    /// is not watched to its end.
+    fn check(&mut self, known: &KnownFlows, way: &Way, port: u32, now: u64, sink: &mut impl Sink) -> bool {
+        if !self.is_clear(way, now, sink) {
+            return false;
+        }
+        let before = self.context.packet.bytes().to_vec();
+        let mut expected = Vec::new();
+        if let End::Sent(_) = way.end {
+            way.edit.write(&before, &mut expected);
+            expected.extend_from_slice(&before[way.edit.taken()..]);
+        }
+        let watched = self.watch(known, port, now, sink);
+        if self.loaded.device.generation() != Some(known.generation) {
+            return true;
+        }
+        let Some((_, taken)) = watched else {
+            panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
+        };
+        let same = (taken.end, &taken.found, &taken.counts) == (way.end, &way.found, &way.counts);
+        assert!(same, "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}");
+        if let End::Sent(_) = way.end {
+            let sent = self.context.packet.bytes();
+            assert!(
+                sent == expected,
+                "packet {before:02x?} of port {port}: known is {expected:02x?}, sent {sent:02x?}"
+            );
+        }
+        true
+    }
+}
