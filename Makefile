@@ -230,8 +230,8 @@ bench-routes: lab-programs ## What a hundred thousand routes of Linux cost, and 
 bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10,000 events a second (Chromium; QUICK=1 less and shorter, SEED=n)
 	$(BIN)/python -m bench.page --seed $(SEED) $(if $(QUICK),--quick)
 
-bench-fleet: venv-switch ## What a fleet costs by its number of edges, through real servers of etcd (QUICK=1 few edges, SEED=n)
-	$(BIN)/python -m bench.fleet --seed $(SEED) $(if $(QUICK),--quick)
+bench-fleet: venv-switch ## What a fleet costs by its number of edges, through real servers of etcd, drawn into docs/figures or OUT=DIR (QUICK=1 few edges, SEED=n)
+	$(BIN)/python -m bench.fleet --seed $(SEED) $(if $(QUICK),--quick) $(addprefix --out ,$(or $(OUT),$(if $(QUICK),,docs/figures)))
 	$(BIN)/python -m bench.fleet.rolling_restart --seed $(SEED) $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.fleet.takeovers --seed $(SEED) $(if $(QUICK),--quick)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from bench.fleet.__main__ import HEAD, main
+from bench.fleet.__main__ import main
 from bench.fleet.false_takeovers import Hour
+from bench.fleet.measured import HEAD
 from bench.fleet.rolling_restart import HEAD as RESTARTED
 from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
@@ -17,8 +20,9 @@ from wayname_lab.etcd import missing_for_etcd
 
 
 @pytest.mark.skipif(bool(missing_for_etcd()), reason="needs etcd")
-def test_each_size_has_its_row_and_all_moves_are_seen() -> None:
-    done = CliRunner().invoke(main, ["--edges", "2", "--sessions", "20", "--moves", "10", "--seconds", "1"])
+def test_each_size_has_its_row_and_all_moves_are_seen(tmp_path: Path) -> None:
+    words = ["--edges", "2", "--sessions", "20", "--moves", "10", "--seconds", "1", "--out", str(tmp_path)]
+    done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     head, row = [line for line in done.output.splitlines() if line.startswith(("edges", "2 "))]
     assert head.startswith(HEAD[0])
@@ -26,6 +30,8 @@ def test_each_size_has_its_row_and_all_moves_are_seen() -> None:
     assert len(cells) == len(HEAD)
     assert (cells[0], cells[4]) == ("2", "40")
     assert float(cells[9]) == 10
+    assert json.loads((tmp_path / "fleet.json").read_text()) == {"head": list(HEAD), "rows": [cells]}
+    assert (tmp_path / "fleet.svg").exists()
 
 
 @pytest.mark.skipif(bool(missing_for_etcd()), reason="needs etcd")
