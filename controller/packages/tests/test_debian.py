@@ -32,7 +32,7 @@ def test_lintian_finds_no_errors(package: Path) -> None:
     assert (done.returncode, [line for line in done.stdout.splitlines() if line.startswith("E:")]) == (0, [])
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ping"), reason="needs root and ping")
 def test_an_edge_runs_from_the_package_as_its_units_say(package: Path, run: Run) -> None:
     script = PACKAGES / "tests" / "edge_in_root.sh"
     told = run(
