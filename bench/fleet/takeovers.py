@@ -22,7 +22,7 @@ from bench.shim6.report import table
 from bench.spread import HEADS, Spread, headed
 from wayname_lab.etcd import missing_for_etcd
 from wayname_lab.fleet_lab import FROM, PATIENCE, PING, SECOND, TO, FleetLab, missing_answers, until, with_session
-from wayname_lab.two_edges import TwoEdges, both, killed, more, session_of, two_edges
+from wayname_lab.two_edges import TwoEdges, two_edges
 
 DRAWS, QUICK_DRAWS = 30, 2
 # A leader and etcd are in step with nothing here: a kill comes anywhere in a lease.
@@ -105,17 +105,17 @@ async def leader(lab: FleetLab) -> str:
 async def edge_dies(draws: Draws, count: int, rng: random.Random) -> None:
     """Kill the active one of a site's two edges again and again."""
     async with two_edges(LABS[draws.scene]) as lab:
-        await both(lab)
+        await lab.roles()
         to = str(lab.plan.hosts[TO].address.ip)
         await lab.hosts[TO].start({"command": "tcp_serve", "port": 5001, "service": "echo"})
         await lab.hosts[FROM].start({**PING, "to": to})
-        await session_of(lab, "b")
+        await lab.session_at("b")
         await lab.hosts[FROM].start({"command": "tcp_request", "to": to, "interval": 0.02, "report": 0.2})
         await until(lambda: lab.requests, "the first answers over TCP")
         for _ in range(count):
             active, backup = await ready(lab, draws.scene)
             await asyncio.sleep(rng.uniform(0, WITHIN))
-            since = await killed(lab, active, backup)
+            since = await lab.fail_over(active, backup)
             draws.add(lab.gap(since), len(lab.missing(since)))
         if any(each["event"] == "requests_done" for each in lab.requests):
             raise ValueError(f"{draws.scene}: the TCP connection was reset")
@@ -123,12 +123,12 @@ async def edge_dies(draws: Draws, count: int, rng: random.Random) -> None:
 
 async def ready(lab: TwoEdges, scene: str) -> tuple[str, str]:
     """Return the active edge and the backup once sessions are where they should be before one dies."""
-    active, backup = await both(lab)
-    await session_of(lab, active)
+    active, backup = await lab.roles()
+    await lab.session_at(active)
     if scene != "hip":
         # Of HIP's nobody but who agreed on them has keys; the edges agree anew.
-        await session_of(lab, backup)
-    await more(lab)
+        await lab.session_at(backup)
+    await lab.more_answers()
     return active, backup
 
 

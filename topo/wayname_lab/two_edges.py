@@ -129,6 +129,54 @@ class TwoEdges(RunningLab):
         times = [at for at, _ in self.replies if at > since - 1]
         return max(later - sooner for sooner, later in itertools.pairwise(times))
 
+    async def roles(self) -> tuple[str, str]:
+        """Return the edges once one is the router and leads, and the other one is its backup."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                found = {edge: await self.ask(edge, "/v1/fleet") for edge in (FIRST, SECOND)}
+                roles = {answer["vrrp"]: edge for edge, answer in found.items() if answer}
+                if len(roles) == 2 and found[roles["active"]]["leads"]:
+                    return roles["active"], roles["backup"]
+                await asyncio.sleep(0.05)
+
+    async def session_at(self, edge: str) -> Any:
+        """Return the one session that a controller knows, once it has all its paths."""
+        async with asyncio.timeout(PATIENCE):
+            while not (found := await self.ask(edge, "/v1/sessions")) or len(found[0]["paths"]) < 4:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert len(found) == 1
+        return found[0]
+
+    async def until_kept(self, edge: str, flows: int) -> None:
+        """Wait until an edge has so many flows on its switch that another one told of."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                table = await self.ask(edge, "/v1/tables/established_flows")
+                if table and len(table["entries"]) >= flows:
+                    return
+                await asyncio.sleep(0.05)
+
+    async def more_answers(self, count: int = 100) -> None:
+        """Wait for answers to pings and to requests over each TCP connection."""
+        seen, asked = len(self.replies), len(self.requests)
+        flows = {each["flow"] for each in self.requests}
+        await until(lambda: len(self.replies) > seen + count, "answers to pings")
+        # A report that is under way tells of what was before.
+        asked += len(flows)
+        await until(
+            lambda: flows == {each["flow"] for each in self.requests[asked:] if each["answered"]}, "answers over TCP"
+        )
+
+    async def fail_over(self, dying: str, other: str) -> float:
+        """Kill an edge's switch and controller; once hosts have answers by the other edge, return when that was."""
+        taken = self.kinds(other).count("vrrp.active")
+        at = time.monotonic()
+        self.kill_switch(dying)
+        self.kill_controller(dying)
+        await until(lambda: self.kinds(other).count("vrrp.active") > taken, "the other edge as router")
+        await self.more_answers()
+        return at
+
 
 @asynccontextmanager
 async def two_edges(name: str = "two-sites", rules: str = "") -> AsyncIterator[TwoEdges]:
@@ -142,56 +190,3 @@ async def two_edges(name: str = "two-sites", rules: str = "") -> AsyncIterator[T
             plan = plan_lab(replace(sites, flows=(), routers=tuple(routers)))
             async with TwoEdges(plan, folder, cluster) as lab:
                 yield lab
-
-
-async def both(lab: TwoEdges) -> tuple[str, str]:
-    """Return the edges once one is the router and leads, and the other one is its backup."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            found = {edge: await lab.ask(edge, "/v1/fleet") for edge in (FIRST, SECOND)}
-            roles = {answer["vrrp"]: edge for edge, answer in found.items() if answer}
-            if len(roles) == 2 and found[roles["active"]]["leads"]:
-                return roles["active"], roles["backup"]
-            await asyncio.sleep(0.05)
-
-
-async def session_of(lab: TwoEdges, edge: str) -> Any:
-    """Return the one session that a controller knows, once it has all its paths."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := await lab.ask(edge, "/v1/sessions")) or len(found[0]["paths"]) < 4:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    assert len(found) == 1
-    return found[0]
-
-
-async def until_kept(lab: TwoEdges, edge: str, flows: int) -> None:
-    """Wait until an edge has so many flows on its switch that another one told of."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            table = await lab.ask(edge, "/v1/tables/established_flows")
-            if table and len(table["entries"]) >= flows:
-                return
-            await asyncio.sleep(0.05)
-
-
-async def more(lab: TwoEdges, count: int = 100) -> None:
-    """Wait for answers to pings and to requests over each TCP connection."""
-    seen, asked = len(lab.replies), len(lab.requests)
-    flows = {each["flow"] for each in lab.requests}
-    await until(lambda: len(lab.replies) > seen + count, "answers to pings")
-    # A report that is under way tells of what was before.
-    asked += len(flows)
-    await until(
-        lambda: flows == {each["flow"] for each in lab.requests[asked:] if each["answered"]}, "answers over TCP"
-    )
-
-
-async def killed(lab: TwoEdges, dying: str, other: str) -> float:
-    """Kill an edge's switch and controller; once hosts have answers by the other edge, return when that was."""
-    taken = lab.kinds(other).count("vrrp.active")
-    at = time.monotonic()
-    lab.kill_switch(dying)
-    lab.kill_controller(dying)
-    await until(lambda: lab.kinds(other).count("vrrp.active") > taken, "the other edge as router")
-    await more(lab)
-    return at
