@@ -24,7 +24,6 @@ from ordered_switch import BUFFERED
 from schedule_site import MOST_PATHS, SCHEDULE, Schedule, locator
 from schedule_switch import ScheduledSwitch
 from session_site import LOCAL, REMOTE_1, from_host, in_by
-from site_switch import MAIN
 
 from small_site import CPU, HOST, Entry
 from wayname.p4_constants import SessionMode
@@ -113,7 +112,7 @@ class NumberedEspSwitch(ScheduledSwitch):
 
     scheduled = NumberedEspSession
 
-    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
+    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path | None = None) -> None:
         assert schedule.session == ESP_SESSION
         super().__init__(schedule, backend, program)
 
@@ -158,16 +157,7 @@ class OrderedEspSwitch(NumberedEspSwitch):
     """The same on the program with packet buffers, where both edges put packets in order."""
 
     scheduled = OrderedEspSession
-
-    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = BUFFERED) -> None:
-        super().__init__(schedule, backend, program)
-
-    def passes(self, time: int) -> list[tuple[int, bytes]]:
-        """What the switch sends by itself until then."""
-        self.now = self.begin + time * 1_000
-        outputs = [(each.port, each.packet) for each in self.switch.advance(self.now)]
-        self._hear_digests()
-        return outputs
+    program = BUFFERED
 
     def orders(self, time: int, sequence: int, length: int = 1000) -> Ordered:
         """A host's packet as it goes to the peer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from carriers import ipv6
@@ -18,7 +17,7 @@ from numbered_switch import (
     Report,
     option,
 )
-from schedule_site import ACK, SCHEDULE, TCP, Schedule, segment
+from schedule_site import ACK, SCHEDULE, TCP, segment
 from session_site import LOCAL, REMOTE, SESSION
 from site_switch import MAIN
 
@@ -47,16 +46,7 @@ class OrderedSession(NumberedSession):
 
 class OrderedSwitch(NumberedSwitch):
     scheduled = OrderedSession
-
-    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = BUFFERED) -> None:
-        super().__init__(schedule, backend, program)
-
-    def passes(self, time: int) -> list[tuple[int, bytes]]:
-        """What the switch sends by itself until then."""
-        self.now = self.begin + time * 1_000
-        outputs = [(each.port, each.packet) for each in self.switch.advance(self.now)]
-        self._hear_digests()
-        return outputs
+    program = BUFFERED
 
     def sends_segment(self, time: int, number: int, length: int = 1000) -> list[bytes]:
         """What leaves for the peer when the host sends a segment with data."""

@@ -52,15 +52,23 @@ class Scheduled(Session):
 
 class ScheduledSwitch(SessionSwitch):
     scheduled: ClassVar[type[Session] | type[EspSession]] = Scheduled
+    program: ClassVar[Path] = MAIN
 
-    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path = MAIN) -> None:
+    def __init__(self, schedule: Schedule, backend: str = "jit", program: Path | None = None) -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
         self._path_events: list[PathEvent] = []
-        super().__init__(self.scheduled(), mtu, *schedule.entries(), backend=backend, program=program)
+        super().__init__(self.scheduled(), mtu, *schedule.entries(), backend=backend, program=program or self.program)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["path_events"]
         update.entity.digest_entry.config.max_list_size = 1
         self.write(update)
+
+    def passes(self, time: int) -> list[tuple[int, bytes]]:
+        """What the switch sends by itself until then."""
+        self.now = self.begin + time * 1_000
+        outputs = [(each.port, each.packet) for each in self.switch.advance(self.now)]
+        self._hear_digests()
+        return outputs
 
     def reschedule(self, schedule: Schedule) -> None:
         for entry in schedule.entries():
