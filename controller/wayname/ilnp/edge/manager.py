@@ -6,7 +6,7 @@ says becomes entries, what the switch and the DNS say becomes questions to the e
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from ipaddress import IPv6Address
@@ -14,7 +14,6 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.model import Provider
-from wayname.config.provider import Phase
 from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive, Severity
 from wayname.edge.links import ReceivedPacket
 from wayname.ilnp import outputs as ilnp
@@ -24,11 +23,13 @@ from wayname.ilnp.edge import memory
 from wayname.ilnp.edge.answers import paths_of, session_answer
 from wayname.ilnp.edge.border import SiteBorder
 from wayname.ilnp.edge.directory import IlnpDirectory
+from wayname.ilnp.edge.draining import DrainedProviders
 from wayname.ilnp.edge.errors import for_host
 from wayname.ilnp.edge.openings import MOST_FOUND, Openings
 from wayname.ilnp.edge.session import Ends, IlnpSession
 from wayname.ilnp.edge.sites import Sites
 from wayname.ilnp.edge.tables import IlnpTables, want_sites
+from wayname.ilnp.edge.waiting import WaitingMessages, WaitingPairs
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.locators import Host
@@ -46,12 +47,7 @@ from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import Packet
 
-LEAVING = "ilnp-leaving"
 SECRET = "ilnp-secret"
-# How many pairs may wait for what the DNS tells of their peers.
-MOST_WAITING = 4096
-# How many messages may wait until it is clear that there is a host that they are for.
-MOST_UNSERVED = 512
 
 # Moves are told of each session by itself.
 KINDS = {
@@ -84,15 +80,14 @@ class IlnpSessions(SessionManager):
         self._hosts: dict[NID, Host] = {}
         self._sessions: dict[Names, IlnpSession] = {}
         self._by_number: dict[int, IlnpSession] = {}
-        self._unserved: OrderedDict[IPv6Address, ReceivedPacket] = OrderedDict()
+        self._messages = WaitingMessages()
+        self._pairs = WaitingPairs()
         # How many sessions were admitted, and how often the endpoint told of what.
         self.admitted = 0
         self.told: Counter[str] = Counter()
-        self._waiting: dict[NID, list[PairActive]] = {}
-        self._waiting_pairs = 0
-        self.draining = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
-        self._sites = Sites(rules, egress.is_open, self._is_draining)
-        self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
+        drained = self._drained = DrainedProviders(egress, remembered, outputs)
+        self._sites = Sites(rules, egress.is_open, drained.is_drained)
+        self._tables = IlnpTables(means.providers.table_of, drained.is_usable, means.schedules, rules, outputs.desired)
         want_sites(rules, outputs.desired)
         self._openings = Openings(rules, outputs.desired)
         self.directory: IlnpDirectory | None = None
@@ -165,9 +160,7 @@ class IlnpSessions(SessionManager):
 
     def provider_state(self, provider: Provider) -> str:
         """Return in a word what sessions make of a provider."""
-        if not self._egress.is_open(provider.prefix.network_address):
-            return "down"
-        return "draining" if provider.name in self.draining else "up"
+        return self._drained.state_of(provider)
 
     def provider_of(self, address: IPv6Address) -> str | None:
         """Return the name of the provider by which packets from an address leave."""
@@ -207,10 +200,8 @@ class IlnpSessions(SessionManager):
             return
         self._serve(active.source, now)
         directory = self.directory
-        has_room = self._waiting_pairs < MOST_WAITING
-        if directory is not None and directory.name_of(peer.nid) is not None and has_room:
-            self._waiting.setdefault(peer.nid, []).append(active)
-            self._waiting_pairs += 1
+        if directory is not None and directory.name_of(peer.nid) is not None and not self._pairs.is_full:
+            self._pairs.add(peer.nid, active)
             directory.seek(peer.nid, now)
         else:
             self._connect(active, (), now)
@@ -226,7 +217,8 @@ class IlnpSessions(SessionManager):
             if not known:
                 # Who was never heard of has the address in the first prefix, if any.
                 for address in self._sites.addresses(destination)[:1]:
-                    self._wait_for(address, arrival, now)
+                    self._messages.add(address, arrival)
+                    self._egress.look_for(address, now)
                 return True
             self._serve(known[0], now)
         before = len(self._sessions)
@@ -238,14 +230,13 @@ class IlnpSessions(SessionManager):
 
     def unfinished(self) -> Iterator[PairActive]:
         """Yield pairs that wait for the DNS, or for their peers to answer."""
-        for waiting in self._waiting.values():
-            yield from waiting
+        yield from self._pairs
         for local, peer in self._endpoint.asked() if self._endpoint else ():
             yield PairActive(local.address, peer.address, 0, 0.0, opened_here=True)
 
     def is_here(self, address: IPv6Address, now: float) -> None:
         """Somebody has an address of ours: take the message that waited for it."""
-        arrival = self._unserved.pop(address, None)
+        arrival = self._messages.take(address)
         if arrival is not None:
             self.packet(arrival, now)
 
@@ -306,10 +297,7 @@ class IlnpSessions(SessionManager):
 
     def drain(self, provider: str, draining: bool, now: float) -> None:
         """Let sessions leave a provider before it is gone, or use it again."""
-        self.draining ^= {provider} if (provider in self.draining) is not draining else set()
-        self._outputs.remember(f"{LEAVING} {provider}", True if draining else None)
-        words = "is left: sessions go by others before it is gone" if draining else "is used again"
-        self._outputs.event(now, "provider.draining" if draining else "provider.back", provider, f"{provider} {words}")
+        self._drained.drain(provider, draining, now)
         self.next_hops_changed(now)
 
     def answered(self, answered: DnsResponse, now: float) -> None:
@@ -341,12 +329,6 @@ class IlnpSessions(SessionManager):
         if self._endpoint is not None:
             self._endpoint.handle_timer(now)
         self._take(now)
-
-    def _wait_for(self, address: IPv6Address, arrival: ReceivedPacket, now: float) -> None:
-        self._unserved[address] = arrival
-        if len(self._unserved) > MOST_UNSERVED:
-            self._unserved.popitem(last=False)
-        self._egress.look_for(address, now)
 
     def _settings(self) -> Settings:
         rules = self.rules
@@ -393,15 +375,6 @@ class IlnpSessions(SessionManager):
             return self._sites.host(vector.address).listed
         return self.border.listed(vector.address)
 
-    def _is_usable(self, address: IPv6Address) -> bool:
-        return self.is_open(address) and not self._is_draining(address)
-
-    def _is_draining(self, address: IPv6Address) -> bool:
-        provider = self._egress.provider(address)
-        if provider is None:
-            return False
-        return provider.name in self.draining or provider.phase is not Phase.PREFERRED
-
     def _connect(self, active: PairActive, listed: tuple[Listed, ...], now: float) -> None:
         assert self._endpoint is not None
         local, peer = Vector.of(active.source), Vector.of(active.destination)
@@ -418,9 +391,7 @@ class IlnpSessions(SessionManager):
         locators = {one.locator for one in listed}
         known_as = self.directory.known_as(nid) if self.directory is not None else None
         self._openings.found(nid, [Vector(one.locator, nid).address for one in listed])
-        waited = self._waiting.pop(nid, [])
-        self._waiting_pairs -= len(waited)
-        for active in waited:
+        for active in self._pairs.take(nid):
             peer = Vector.of(active.destination)
             # Under another address it is translated: such a flow has no part in sessions.
             if not listed or peer == known_as or peer.locator in locators:
@@ -485,7 +456,7 @@ class IlnpSessions(SessionManager):
             session.reason = "the peer told its locators"
         elif not self._egress.is_open(source):
             session.reason = self._egress.why_closed(source)
-        elif self._is_draining(source):
+        elif self._drained.is_drained(source):
             session.reason = f"{self.provider_of(source)} is to be left, and the peer knows"
         else:
             session.reason = "the preferred provider is there, and the peer knows"
