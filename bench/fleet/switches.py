@@ -1,4 +1,7 @@
-"""Simulated switches at one socket, told apart by their device ids: `python -m bench.fleet.switches SOCKET`."""
+"""Simulated switches at one socket, told apart by their device ids: `python -m bench.fleet.switches SOCKET`.
+
+Behind each one is its provider's router.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import grpc
 import grpc.aio
 from finsy.proto import p4r
 
+from bench.fleet import provider_router
 from wayname_lab.fleet.network import Refused
 from wayname_lab.fleet.switch import SERVICE, STREAM, KeptSwitch
 
@@ -89,6 +93,10 @@ class Switches(grpc.GenericRpcHandler):
             opened = False
             async for octets in requests:
                 message = p4r.StreamMessageRequest.FromString(octets)
+                if message.HasField("packet"):
+                    if (answer := provider_router.answer(message.packet)) is not None:
+                        stream.send(answer)
+                    continue
                 if not opened:
                     self._switch(message.arbitration.device_id).open(stream)
                     opened = True
