@@ -122,9 +122,8 @@ class Connection:
     @contextlib.contextmanager
     def _in_session(self) -> Iterator[None]:
         """What is asked for when the session has ended, or ends meanwhile, is refused as by a switch that is gone."""
-        ended = SwitchError(f"the session with the switch at {self._config.address} has ended; it is asked again")
         if self._closed:
-            raise ended
+            raise self._ended()
         task = asyncio.current_task()
         assert task is not None, "connections are for tasks"
         self._calls.add(task)
@@ -135,11 +134,14 @@ class Connection:
                 task.uncancel()
             # So gRPC ends a call whose channel is closed, too: nobody cancelled the task.
             if self._closed and not task.cancelling():
-                raise ended from None
+                raise self._ended() from None
             raise
         finally:
             self._calls.discard(task)
             self._told.discard(task)
+
+    def _ended(self) -> SwitchError:
+        return SwitchError(f"the session with the switch at {self._config.address} has ended; it is asked again")
 
     async def secure_pipeline(self, replace: bool) -> bool:
         """See that our program runs there; return whether it was set just now."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -351,7 +350,7 @@ class Controller:
         """Feed the edge and carry out what it says."""
         loop = asyncio.get_running_loop()
         while True:
-            await self._wait_for_input()
+            due = await self._wait_for_input()
             reload = self._reloads.take()
             if reload is not None:
                 await self._carry_out_reload(reload)
@@ -373,8 +372,8 @@ class Controller:
                 # What an earlier session said last is no longer true.
                 if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
-            due = self.edge.next_timer() if self._leading.leads else None
-            if due is not None and due <= loop.time():
+            # What an input made due meanwhile is so in the next turn.
+            if due is not None and due <= loop.time() and self._leading.leads:
                 self.edge.handle_timer(loop.time())
             # The API and the watchdog have their turns while a million entries are compared.
             for _ in iter(self.edge.compare_some, False):
@@ -393,14 +392,18 @@ class Controller:
             for _, origin in batch:
                 if isinstance(origin, asyncio.Event):
                     origin.set()
-            # Who reads from the switch has a turn as well, however much waits here.
-            await asyncio.sleep(0)
 
-    async def _wait_for_input(self) -> None:
-        """Wait for the next input, or until a timer is due."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self.edge.next_timer() if self._leading.leads else None):
-                await self._inputs.wait()
+    async def _wait_for_input(self) -> float | None:
+        """Wait for the next input, or until a timer is due; return when one is."""
+        due = self.edge.next_timer() if self._leading.leads else None
+        # To wake costs less than a timeout does, which cancels the task.
+        alarm = None if due is None else asyncio.get_running_loop().call_at(due, self._inputs.wake)
+        try:
+            await self._inputs.wait()
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+        return due
 
     async def _carry_out(self, output: Output) -> None:
         if isinstance(output, Persist):

@@ -55,8 +55,11 @@ class InputQueue(Generic[Origin]):
         self._there.set()
 
     async def wait(self) -> None:
-        """Wait until something is there."""
-        await self._there.wait()
+        """Wait until something is there; who reads from the switch has a turn in any case."""
+        if self._there.is_set():
+            await asyncio.sleep(0)
+        else:
+            await self._there.wait()
 
     def take(self, *, newcomers: bool = True) -> list[tuple[Input, Origin]]:
         """Return the inputs of a turn: what is urgent, then newcomers, a port after the other, unless they wait."""

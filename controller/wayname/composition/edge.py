@@ -159,13 +159,12 @@ class Edge(Managers):
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
-        due = self.next_timer()
-        late = max(now - due, 0.0) if due is not None else 0.0
-        for name, manager in self._timed:
-            at = manager.next_timer()
-            if at is not None and at <= now and self.faults.may_run(name, now):
-                with self.faults.contained_timer(name, now):
-                    manager.handle_timer(now, late)
+        times = [(self.faults.due(name, manager.next_timer()), name, manager) for name, manager in self._timed]
+        due = [(at, name, manager) for at, name, manager in times if at is not None and at <= now]
+        late = max((now - at for at, _, _ in due), default=0.0)
+        for _, name, manager in due:
+            with self.faults.contained_timer(name, now):
+                manager.handle_timer(now, late)
         self._tell_schedules(now)
 
     def compare_some(self) -> bool:

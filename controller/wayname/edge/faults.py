@@ -51,13 +51,6 @@ class Faults:
             self._rests[manager] = now + REST
             self.note(f"timer of {manager}", error, now)
 
-    def may_run(self, manager: str, now: float) -> bool:
-        """Tell whether a manager has rested."""
-        if self._rests.get(manager, now) > now:
-            return False
-        self._rests.pop(manager, None)
-        return True
-
     def due(self, manager: str, at: float | None) -> float | None:
         """Return when a manager is to be called that wants it at a time."""
         return at if at is None else max(at, self._rests.get(manager, at))
