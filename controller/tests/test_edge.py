@@ -9,6 +9,7 @@ import pytest
 from rig import Host, Rig, messages
 
 from wayname.edge.boundary import Severity, SwitchDown, UpdateKind, WriteFailed
+from wayname.edge.links import Links
 from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import (
     ALL_NODES,
@@ -306,6 +307,25 @@ class TestRoutes:
         first.addresses.clear()
         rig.advance(10)
         assert "2001:db8:100::1" not in [each.subject for each in rig.events if each.kind == "nexthop.down"]
+
+    def test_a_probe_comes_back_without_being_taken_apart(
+        self, rig: Rig, first: Host, second: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rig.advance(1)
+        monkeypatch.delattr(Links, "read")
+        rig.advance(2)
+        assert "nexthop.down" not in rig.kinds()
+
+    def test_a_probe_that_is_not_as_it_left_is_no_answer(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        first.silent = True
+        probe = next(frame for port, frame in reversed(rig.sent) if port == 4 and frame.payload[40] == 128)
+        # The identifier, and with it the checksum, before the mark that is as it was.
+        altered = probe.payload[:45] + bytes([probe.payload[45] ^ 1]) + probe.payload[46:]
+        for _ in range(8):
+            rig.inject(4, Frame(probe.source, probe.destination, probe.type, altered))
+            rig.advance(0.1)
+        assert "nexthop.down" in rig.kinds()
 
     def test_while_the_switch_stands_still_no_next_hop_is_missed(self, rig: Rig, first: Host, second: Host) -> None:
         rig.advance(1)

@@ -44,6 +44,7 @@ from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6, UDP
+from wayname.wire.mac import Mac
 
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
@@ -230,6 +231,9 @@ class Edge(Managers):
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         if packet.reason in CAPTURES:
             self._captures.packet(packet)
+            return
+        if packet.reason == Punt.LOCAL and self.liveness.came_back(packet, now):
+            self.fdb.heard(packet.vlan, Mac.unpack(packet.payload[6:12]), packet.port, now)
             return
         try:
             arrival = self._links.read(packet)

@@ -50,9 +50,13 @@ class Links:
 
     def send(self, interface: Interface, port: int, destination: Mac, packet: ipv6.Packet) -> None:
         """Send a packet of the router to a station behind a port."""
+        self._outputs.packet(self.packet_out(interface, port, destination, packet))
+
+    def packet_out(self, interface: Interface, port: int, destination: Mac, packet: ipv6.Packet) -> PacketOut:
+        """Return what `send` sends, for who sends it often."""
         tag = Tag(interface.vlan) if (port, interface.vlan) in self._tagged else None
         frame = Frame(destination, interface.mac, TYPE_IPV6, packet.encode(), tag)
-        self._outputs.packet(PacketOut(frame.encode(), PacketOutKind.SEND, port=port))
+        return PacketOut(frame.encode(), PacketOutKind.SEND, port=port)
 
     def send_to_group(self, interface: Interface, packet: ipv6.Packet) -> None:
         """Send a packet of the router to all that listen to the group it is for."""

@@ -25,7 +25,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
-from wayname.edge.boundary import Severity
+from wayname.edge.boundary import PacketIn, PacketOut, Severity
 from wayname.edge.fdb import Fdb
 from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.neighbours import Neighbours
@@ -44,6 +44,8 @@ MOST_MISSES = 3
 # Of the time between probes.
 LATE = 0.25
 MARK_OCTETS = 8
+# Of a probe, from its source to its end: what comes back as it left.
+RETURNED_OCTETS = 16 + 16 + 8 + MARK_OCTETS
 # The sequence number of a loopback is its number and this bit, that of a probe is the misses before it.
 LOOPBACK = 0x8000
 # In times `probe`: one that is away for longer is sent again.
@@ -78,6 +80,9 @@ class _Watched:
     # Where it was last: what the switch forwards by may be gone when the line comes back.
     mac: Mac | None = None
     port: int | None = None
+    # The last probe, and for which MAC, port and misses it was made.
+    probe: PacketOut | None = None
+    made_for: tuple[Mac | None, int | None, int] | None = None
 
 
 class Liveness:
@@ -164,6 +169,7 @@ class Liveness:
         del self._by_mark[self._marks[hop]]
         self._marks[hop] = mark
         self._by_mark[mark] = hop
+        self._watched[hop].probe = None
         self._outputs.desired.put(self._own_probe(hop))
 
     def _own_probe(self, hop: LinkAddress) -> fy.P4TableEntry:
@@ -182,6 +188,15 @@ class Liveness:
         """Nothing can be said of next hops while the switch is away."""
         for hop in self._watched:
             self._timers.cancel(hop)
+
+    def came_back(self, packet: PacketIn, now: float) -> bool:
+        """Take the last probe of a next hop, if a packet is that: it is as it left, so that nothing of it is read."""
+        hop = self._by_mark.get(packet.payload[-MARK_OCTETS:])
+        probe = self._watched[hop].probe if hop is not None and hop.vlan == packet.vlan else None
+        if hop is None or probe is None or packet.payload[-RETURNED_OCTETS:] != probe.payload[-RETURNED_OCTETS:]:
+            return False
+        self._heard(hop, now)
+        return True
 
     def returned(self, arrival: ReceivedPacket, message: icmpv6.Message, now: float) -> bool:
         """Take an echo request that came back; return whether it is a probe, or a loopback."""
@@ -286,21 +301,29 @@ class Liveness:
         self._neighbours.lose(hop, now)
 
     def _probe(self, hop: LinkAddress, watched: _Watched) -> None:
-        interface = self._config.interface(hop.vlan)
-        if interface is None:
-            return
         neighbour = self._neighbours.get(hop)
         if neighbour is not None:
             watched.mac, watched.port = neighbour.mac, neighbour.port
-        own = self._own_address(hop)
-        if own is not None and watched.mac is not None and watched.port is not None:
-            self._links.send(interface, watched.port, watched.mac, self._echo_request(hop, own, watched.misses))
+        probe = self._probe_for(hop, watched)
+        if probe is not None:
+            self._outputs.packet(probe)
             if neighbour is not None and not watched.asked:
                 return
         if neighbour is None:
             self._neighbours.ask(hop, None, None)
         else:
             self._neighbours.ask(hop, neighbour.mac, neighbour.port)
+
+    def _probe_for(self, hop: LinkAddress, watched: _Watched) -> PacketOut | None:
+        """Return the echo request for a next hop, made anew only where it changed; None where there can be none."""
+        mac, port, misses = wanted = watched.mac, watched.port, watched.misses
+        if watched.probe is None or watched.made_for != wanted:
+            interface, own = self._config.interface(hop.vlan), self._own_address(hop)
+            if interface is None or own is None or mac is None or port is None:
+                return None
+            packet = self._echo_request(hop, own, misses)
+            watched.probe, watched.made_for = self._links.packet_out(interface, port, mac, packet), wanted
+        return watched.probe
 
     def _own_address(self, hop: LinkAddress) -> IPv6Address | None:
         interface = self._config.interface(hop.vlan)

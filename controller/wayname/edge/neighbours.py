@@ -230,7 +230,9 @@ class Neighbours:
 
     def confirm(self, at: LinkAddress, mac: Mac, port: int, now: float) -> None:
         """A next hop answered by other means."""
-        neighbour = self._neighbours.setdefault(at, Neighbour(at, State.STALE))
+        neighbour = self._neighbours.get(at)
+        if neighbour is None:
+            neighbour = self._neighbours[at] = Neighbour(at, State.STALE)
         if neighbour.mac is None:
             self._found(neighbour, mac, port, now)
         self._reachable(neighbour, now)
