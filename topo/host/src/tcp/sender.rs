@@ -161,11 +161,8 @@ impl Sender {
         let shorter = mss < self.mss;
         self.mss = mss;
         if shorter && self.board.lose(|sent| sent.end - sent.start > mss as u64) && self.phase == Phase::Open {
-            // No sign of a queue that is full: the window stays (RFC 8201, section 5.4).
-            self.phase = Phase::Recovery;
+            self.phase = Phase::Shortening;
             self.recovery_point = self.next;
-            self.window.threshold = self.window.size;
-            self.reduction = Reduction::new(self.window.size);
         }
     }
 

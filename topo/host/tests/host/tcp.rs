@@ -63,6 +63,21 @@ fn a_path_with_a_smaller_mtu_is_found_and_used() {
 }
 
 #[test]
+fn a_path_with_a_smaller_mtu_ends_no_slow_start() {
+    let taken = |mtu: usize| {
+        let mut network = Network::new(Link { mtu, delay: 50 * MILLISECOND, ..Link::default() });
+        network.command(1, SINK);
+        network.command(0, r#"{"command":"tcp_send","to":"2001:db8::2","bytes":1000000}"#);
+        network.run(60 * SECOND);
+        let ends = network.events[1].iter().filter(|event| matches!(event.what, What::TcpDone { .. }));
+        ends.map(|event| event.at_ns).next().unwrap()
+    };
+    // A round trip until it is known, and one more window of the shorter segments.
+    let (whole, shortened) = (taken(1500), taken(1300));
+    assert!(shortened < whole + 300 * MILLISECOND, "{whole} {shortened}");
+}
+
+#[test]
 fn a_pace_is_kept() {
     let mut network = Network::new(Link::default());
     network.command(1, SINK);

@@ -38,7 +38,7 @@ impl Sender {
     pub(super) fn detect_without_sack(&mut self, advances: bool) {
         let lost = match self.phase {
             Phase::Open => self.duplicates >= DUPLICATE_THRESHOLD,
-            Phase::Recovery => advances,
+            Phase::Recovery | Phase::Shortening => advances,
             Phase::Loss => false,
         };
         if lost {

@@ -8,6 +8,9 @@ pub(super) enum Phase {
     Open,
     /// Losses that duplicates or RACK found are mended.
     Recovery,
+    /// What is too long for the path is sent again in pieces. Nothing says that a queue is full, so the window goes on to
+    /// grow (RFC 8201, section 5.4).
+    Shortening,
     /// The timer ran out.
     Loss,
 }

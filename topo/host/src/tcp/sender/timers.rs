@@ -90,7 +90,7 @@ impl Sender {
     fn time_out(&mut self, now: u64) {
         self.probe = None;
         if self.is_open {
-            if self.phase == Phase::Open || self.una >= self.recovery_point {
+            if matches!(self.phase, Phase::Open | Phase::Shortening) || self.una >= self.recovery_point {
                 self.save();
                 self.window.reduce();
             }
