@@ -24,6 +24,12 @@ class Route:
     rate: float  # bits per second
     delay: int  # nanoseconds
     queue: int = 100  # packets that wait or are being sent
+    loss: float = 0.0  # of the packets that leave the queue, from 0 to 1
+
+    @property
+    def quality(self) -> Quality:
+        """What becomes of packets behind the queue."""
+        return Quality(delay=self.delay, loss=self.loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +58,14 @@ class Path(VirtualLink):
     """The wire of an edge's port. The first node that connects is the one whose direction has the cross traffic."""
 
     def __init__(self, clock: Clock, name: str, route: Route, rng: random.Random, trace: Trace) -> None:
-        super().__init__(clock, name, Quality(delay=route.delay), rng, trace)
+        super().__init__(clock, name, route.quality, rng, trace)
         self.route = route
         self.directions: dict[str, Direction] = {}
 
     def take_route(self, route: Route) -> None:
         """Be another path from now on."""
         self.route = route
-        self.become(Quality(delay=route.delay))
+        self.become(route.quality)
 
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Queue a frame, or drop it if the queue is full. Ethernet's header takes no time: rates are those of IP."""

@@ -221,6 +221,7 @@ def test_the_page_has_a_place_for_each_experiment() -> None:
         "table-1",
         "9",
         "disturbances",
+        "feedback",
         "fed",
         "fairness",
         "policies",
