@@ -136,3 +136,32 @@ async def test_who_waits_hears_that_etcd_does_not_answer_and_others_may_give_up(
             await each
     assert gives_up.cancelled()
     await etcd.close()
+
+
+async def test_many_edges_look_for_changes_together(one_etcd: EtcdCluster) -> None:
+    async with grouping(one_etcd) as etcd:
+        prefix = a_prefix()
+        await asyncio.gather(*(etcd.transact([], Put(prefix + b"%d" % edge, b"")) for edge in range(CHANGES_AT_ONCE)))
+        revision, found = await etcd.below(prefix)
+        looks = [etcd.looks(each.key, revision, each.changed, 0.5) for each in found]
+        with mock.patch.object(Etcd, "transact", autospec=True, side_effect=Etcd.transact) as asked:
+            await asyncio.gather(*map(anext, looks))
+        # The first ones may have begun before a moment of looks, and the last ones after it.
+        assert asked.call_count <= 2
+        await asyncio.gather(*(each.aclose() for each in looks))
+
+
+async def test_a_look_finds_what_a_watch_does_not_tell(one_etcd: EtcdCluster) -> None:
+    async def silent(*_: object) -> AsyncIterator[None]:
+        await asyncio.Event().wait()
+        yield
+
+    async with grouping(one_etcd) as etcd:
+        key = a_prefix()
+        with mock.patch.object(etcd, "watch", silent):
+            for change in (Put(key, b"first"), Put(key, b"second"), Delete(key)):
+                revision, found = await etcd.below(key)
+                looks = etcd.looks(key, revision, found[0].changed if found else 0, 0.1)
+                await anext(looks)
+                await etcd.transact([], change)
+                assert [each async for each in looks] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from wayname.adapter.controller import Controller, ReloadError
@@ -45,6 +45,8 @@ class FleetConfiguration:
         self._waits = waits
         # What etcd has, and what of it the controller goes by; without text where etcd has nothing.
         self._published = self._in_force = Published(0, "")
+        # At which revision etcd had it.
+        self._changed = 0
         # What was tried last, and in which term.
         self._tried: tuple[Published, Term | None] | None = None
 
@@ -71,7 +73,8 @@ class FleetConfiguration:
                 self._waits(why)
             if revision:
                 with contextlib.suppress(EtcdError):
-                    await self._wait_for_change(revision)
+                    async for _ in self._looks(revision):
+                        pass
             else:
                 await asyncio.sleep(PAUSE)
 
@@ -81,7 +84,9 @@ class FleetConfiguration:
             try:
                 revision = await self._look()
                 await self._go_by(controller, reloader)
-                await self._wait_for_change(revision)
+                async for _ in self._looks(revision):
+                    # A term may have begun.
+                    await self._go_by(controller, reloader)
             except EtcdError:
                 await asyncio.sleep(PAUSE)
             except SealError as error:
@@ -91,15 +96,11 @@ class FleetConfiguration:
     async def _look(self) -> int:
         revision, found = await self._etcd.below(self._place)
         self._published = open_published(self._seal, self._place, found[0].value) if found else Published(0, "")
+        self._changed = found[0].changed if found else 0
         return revision
 
-    async def _wait_for_change(self, revision: int) -> None:
-        try:
-            async with asyncio.timeout(LOOK_AGAIN):
-                async for _ in self._etcd.watch(self._place, revision + 1):
-                    return
-        except TimeoutError:
-            return
+    def _looks(self, revision: int) -> AsyncIterator[None]:
+        return self._etcd.looks(self._place, revision, self._changed, LOOK_AGAIN)
 
     async def _go_by(self, controller: Controller, reloader: Reloader) -> None:
         """Take what etcd has; the leader says there what came of it, once for each of its terms."""

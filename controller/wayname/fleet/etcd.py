@@ -6,7 +6,7 @@ Of aetcd we use the messages and stubs alone: its own client knows one member, a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -79,6 +79,8 @@ class Get:
     """Within a transaction: what a key has at that moment, before what is behind changes it."""
 
     key: bytes
+    # Its value is left out.
+    keys_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,28 @@ class Etcd:
         finally:
             call.cancel()
 
+    async def looks(self, key: bytes, revision: int, changed: int, every: float) -> AsyncGenerator[None, None]:
+        """Yield now and then until a key is not as at a revision, at which it was `changed` last; raise `EtcdError`.
+
+        It is watched. The member that tells of changes may be cut off, so it is looked for them every so many seconds:
+        by all of a process at the same time, which then asks once for all of them (`GroupCommit`).
+        """
+        member = self._members[self._first]
+        told = asyncio.ensure_future(anext(self.watch(key, revision + 1)))
+        try:
+            while True:
+                await asyncio.wait({told}, timeout=every - asyncio.get_running_loop().time() % every)
+                if told.done():
+                    told.result()
+                    return
+                [found] = (await self.transact([], Get(key, keys_only=True))).got
+                if (found.changed if found else 0) != changed or self._members[self._first] is not member:
+                    return
+                yield
+        finally:
+            told.cancel()
+            await asyncio.gather(told, return_exceptions=True)
+
     async def _ask(
         self, ask: Callable[[_Member, dict[str, Any]], Awaitable[T]], patience: float = ATTEMPT_SECONDS
     ) -> T:
@@ -305,8 +329,8 @@ def _operation(operation: Operation) -> Any:
         case Delete(key, is_prefix):
             end = end_of(key) if is_prefix else b""
             return rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key, range_end=end))
-        case Get(key):
-            return rpc.RequestOp(request_range=rpc.RangeRequest(key=key))
+        case Get(key, keys_only):
+            return rpc.RequestOp(request_range=rpc.RangeRequest(key=key, keys_only=keys_only))
 
 
 def _key_value(found: Any) -> KeyValue:

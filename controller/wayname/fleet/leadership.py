@@ -187,7 +187,7 @@ class Leadership:
                     await self._delete(found)
                 else:
                     self._wait_behind(found)
-                    await self._changes(revision, self._lease.seconds)
+                    await self._change(revision, found, self._lease.seconds)
             except EtcdError as error:
                 self._say("fleet.unreachable", Severity.WARNING, str(error), f"no election: {error}")
                 await asyncio.sleep(PAUSE)
@@ -229,12 +229,10 @@ class Leadership:
         revision, found = await self._etcd.below(self._keys.leader)
         return revision, found[0] if found else None
 
-    async def _changes(self, revision: int, seconds: float) -> None:
-        """Wait for another leader's key than at a revision, or for some seconds: who tells of it may be cut off."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                async for _ in self._etcd.watch(self._keys.leader, revision + 1):
-                    return
+    async def _change(self, revision: int, found: KeyValue, seconds: float) -> None:
+        """Wait for another leader's key than was found at a revision; look for it every so many seconds."""
+        async for _ in self._etcd.looks(self._keys.leader, revision, found.changed, seconds):
+            pass
 
     async def _lead(self, term: Term) -> str:
         """Lead until the term ends; return why it did."""
@@ -273,7 +271,7 @@ class Leadership:
                 revision, found = await self._look()
                 if found is None or found.created != term.revision:
                     return TAKEN_AWAY
-                await self._changes(revision, 10 * self._lease.seconds)
+                await self._change(revision, found, 10 * self._lease.seconds)
             except EtcdError:
                 await asyncio.sleep(PAUSE)
 

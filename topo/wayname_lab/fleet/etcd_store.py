@@ -61,7 +61,7 @@ class EtcdStore:
             raise Refused(*COMPACTED)
         found = _within(self._at(request.revision), request.key, request.range_end)
         limit = request.limit or len(found)
-        told = [rpc.KeyValue(key=each.key) if request.keys_only else told_of(each) for each in found[:limit]]
+        told = [told_of(each, request.keys_only) for each in found[:limit]]
         header = rpc.ResponseHeader(revision=self.revision)
         return rpc.RangeResponse(header=header, kvs=told, more=len(found) > limit, count=len(found))
 
@@ -96,7 +96,8 @@ class EtcdStore:
             case "request_range":
                 asked = operation.request_range
                 found = _within(self.values, asked.key, asked.range_end)
-                return rpc.ResponseOp(response_range=rpc.RangeResponse(kvs=map(told_of, found), count=len(found)))
+                told = [told_of(each, asked.keys_only) for each in found]
+                return rpc.ResponseOp(response_range=rpc.RangeResponse(kvs=told, count=len(found)))
             case "request_put":
                 put = operation.request_put
                 before = self.values.get(put.key)
@@ -172,11 +173,11 @@ class EtcdStore:
         self._history.append(changed)
 
 
-def told_of(found: KeyValue) -> Any:
+def told_of(found: KeyValue, keys_only: bool = False) -> Any:
     """Return a key as etcd tells of it."""
     return rpc.KeyValue(
         key=found.key,
-        value=found.value,
+        value=b"" if keys_only else found.value,
         create_revision=found.created,
         mod_revision=found.changed,
         lease=found.lease,
