@@ -335,7 +335,8 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 if (meta.schedule.fresh || numbered || meta.probe.copy) {
                     // What an acknowledgement or a report of the packet will be measured by.
                     meta.schedule.slot = best.slot;
-                    meta.schedule.probe = best.rank == RANK_PROBE;
+                    // A report names the newest packet, which is seldom the one that was meant to probe its path.
+                    meta.schedule.probe = best.rank == RANK_PROBE || numbered && best.rank == RANK_CLOSED;
                     meta.schedule.busy = best.wait != 0;
                     meta.schedule.delivery = now + best.delivery;
                     meta.schedule.after = best.delivery;

@@ -10,6 +10,7 @@ import pytest
 from carriers import ipv6
 from numbered_switch import (
     NUMBERS,
+    Numbered,
     NumberedSession,
     NumberedSwitch,
     Peer,
@@ -232,6 +233,30 @@ def test_lost_packets_close_their_path(make: Make) -> None:
     switch.reports(40 * MILLISECOND, peer.report(0), 2)
     assert kinds(switch) == [("lost", 0)]
     assert switch.numbers(41 * MILLISECOND).slot == 1
+
+
+def test_where_all_paths_are_closed_whatever_comes_in_time_opens_its_path(make: Make) -> None:
+    """Not the one packet in a probe interval alone, of which a report may say nothing."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+
+    def sends(time: int) -> Numbered:
+        return read(switch.frames(time, datagram(LENGTH))[0])  # beside it may be a probe
+
+    time = 0
+    for slot, path in enumerate(PATHS):
+        sent = [sends(time + 2 * each * MILLISECOND) for each in range(10)]
+        assert {each.slot for each in sent} == {slot}
+        for which, told in ((0, 40), (9, 60)):
+            peer.hears(time + 2 * which * MILLISECOND + path.delay + LENGTH, sent[which])
+            switch.reports(time + told * MILLISECOND, peer.report(slot), 1 + time + which)
+        time += 60 * MILLISECOND + 1
+    assert kinds(switch) == [("lost", 0), ("lost", 1)]
+    sent = [sends(time) for _ in range(8)]
+    assert {each.slot for each in sent} == {0}
+    for number, packet in enumerate(sent):
+        peer.hears(time + DUE + number * LENGTH, packet)
+    switch.reports(time + 30 * MILLISECOND, peer.report(0), 1 + time)
+    assert kinds(switch) == [("opened", 0)]
 
 
 def silence(switch: NumberedSwitch, peer: Peer, until: int) -> dict[int, int]:
