@@ -18,6 +18,7 @@
 
 #include "../common/ids.p4"
 #include "../common/metadata.p4"
+#include "../common/reasons.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "metadata.p4"
@@ -81,7 +82,8 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         reinjection.apply(meta, 0, kept);                                                                      \
     }
 
-// Of a packet whose path is chosen.
+// Of a packet whose path is chosen. What is kept here the controller need not hold: sent once more by it, it would have an order of its
+// own, and what comes behind that would wait for it.
 #define KEEP_COPY                                                                                              \
     if (!meta.copy.out_of_buffer) {                                                                            \
         meta.copy.sent = meta.arrived;                                                                         \
@@ -96,6 +98,9 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         reinjection.apply(meta, hold[47:16], kept);                                                            \
         if (!kept) {                                                                                           \
             buffer_refusals.count(REFUSED_COPY);                                                               \
+        } else if (meta.punt == PUNT_SESSION_HELD) {                                                           \
+            meta.punt = PUNT_NONE;                                                                             \
+            meta.punt_copy = false;                                                                            \
         }                                                                                                      \
     }
 

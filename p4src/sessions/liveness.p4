@@ -206,8 +206,10 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                     }
                 }
                 // Copied is what may be lost: what follows a packet that has no answer for long, and all that a host sends
-                // who sends few. Of one who sends many that would be too many for the controller.
-                if (payload && !meta.session.preferred && send_timeout != 0 && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
+                // who sends few. Of one who sends many that would be too many for the controller. What the switch itself kept it
+                // sends again by itself.
+                if (payload && !meta.session.preferred && send_timeout != 0 && meta.session.mode & MODE_HOLD != 0
+                    && !meta.from_controller && !meta.copy.out_of_buffer) {
                     bit<48> last_sent;
                     sent.read(last_sent, session);
                     sent.write(session, now);

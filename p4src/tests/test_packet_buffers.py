@@ -12,13 +12,14 @@ from carriers import ipv6
 from finsy.proto import p4i
 from google.protobuf import text_format
 from numbered_switch import option
-from ordered_switch import BUFFERED, EDGE, OrderedSwitch, order_option, to_host, to_peer
+from ordered_switch import BUFFERED, EDGE, HOST, OrderedSession, OrderedSwitch, order_option, to_host, to_peer
 from schedule_site import ACK, CLOSE, TCP, PathOf, Schedule, datagram, segment
-from session_site import LOCAL, REMOTE
+from session_site import LOCAL, REMOTE, SEND_TIMEOUT, from_host
 from site_switch import MAIN, with_sizes
 from wayname_switch import Switch, device_config
 
-from wayname.p4_constants import Drop
+from small_site import CPU
+from wayname.p4_constants import Drop, SessionMode
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -28,6 +29,7 @@ CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=50 * MILLISECOND, probe_inte
 HOLD = 60 * MILLISECOND
 LONGEST_HELD = 400 * MILLISECOND
 BEGUN = 40 * MILLISECOND
+HELD = OrderedSession(mode=OrderedSession.mode | SessionMode.HOLD, watched=True)
 Make = Callable[[Schedule], OrderedSwitch]
 
 
@@ -137,6 +139,19 @@ def test_a_copy_that_stays_in_the_buffer_takes_no_report(make: Make) -> None:
     report = switch.numbers(BEGUN + HOLD + 3 * MILLISECOND).report
     assert report is not None
     assert report.newest == 7
+
+
+def test_what_is_kept_is_not_held_by_the_controller_too(make: Make) -> None:
+    """Neither when it is sent nor when it is looked at again. A datagram has no copy here, and is."""
+    switch = begun(make(CLOSING))
+    switch.use(HELD)
+    rarely = BEGUN + SEND_TIMEOUT
+    kept = ipv6(TCP, segment(10, 0, 940, ACK, (1000, 80)), LOCAL, REMOTE)
+    assert [port for port, _ in switch.at(rarely, HOST, bytes(from_host(kept)))] == [EDGE]
+    assert CPU not in [port for port, _ in switch.passes(rarely + HOLD)]
+    assert drops(switch, Drop.COPY_NEEDLESS) > 0, "it was looked at"
+    outputs = switch.at(2 * rarely, HOST, bytes(from_host(datagram(1000))))
+    assert [port for port, _ in outputs].count(CPU) == 1
 
 
 def test_a_peer_that_tells_nothing_any_more_gets_each_packet_three_times_at_most(make: Make) -> None:
