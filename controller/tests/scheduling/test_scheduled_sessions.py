@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.pair import UPLINKS, Pair, Side, configuration
+from sessions.pair import UPLINKS, Pair, Side, configuration, keep_copy
 
 from wayname.composition.configuration import parse_config
 from wayname.p4_constants import PATH_BITS, SessionEventKind, SessionMode
@@ -70,6 +70,20 @@ def test_a_session_that_looks_for_a_way_keeps_the_paths_that_did_not_fail() -> N
     assert is_scheduled(pair.a)
     pair.drive(10.0)
     assert is_scheduled(pair.a)
+
+
+def test_what_other_paths_brought_long_ago_does_not_go_again() -> None:
+    """A scheduled session that looks for a way is answered all the same: only what was sent just now may be lost."""
+    pair = talking()
+    pair.tell(pair.a, SessionEventKind.UNANSWERED, age=15.0)
+    keep_copy(pair, pair.a, b"acknowledged long ago")
+    pair.now += 2 * pair.a.only.send_timeout
+    lately = keep_copy(pair, pair.a, b"just sent")
+    assert pair.a.only.exploring
+    assert is_scheduled(pair.a)
+    assert pair.a.sessions is not None
+    pair.a.sessions.move(pair.a.only.number, 1, pair.now)
+    assert pair.a.ways.submitted == [lately]
 
 
 def test_another_controller_wants_what_the_last_one_did() -> None:

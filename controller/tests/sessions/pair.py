@@ -12,6 +12,7 @@ import finsy as fy
 
 from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Event, Json, Output, PacketIn, PairActive, Persist, SessionEvent
+from wayname.edge.links import ReceivedPacket
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.provider_reachability import ProviderReachability
@@ -28,13 +29,16 @@ from wayname.session.scheduling.schedules import Schedules
 from wayname.session.session import Session
 from wayname.session.tables import want_source_policy_routes
 from wayname.shim6.edge.sessions import Shim6Sessions
+from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
+from wayname.wire.mac import Mac
 from wayname.wire.shim6.messages import MessageType
 from wayname_lab.identities import provable_address
 
 DELAY = 0.01
 MOST = 100
 UPLINKS = ("p", "q")
+TCP = 6
 
 
 def prefixes_of(site: int, providers: int = len(UPLINKS)) -> list[str]:
@@ -310,6 +314,16 @@ class Pair(PairOf[Side]):
 
     def __init__(self, more: str = "", providers: int = len(UPLINKS)) -> None:
         super().__init__(Side(1, more, providers), Side(2, more, providers))
+
+
+def keep_copy(pair: Pair, side: Side, text: bytes, next_header: int = TCP) -> PacketIn:
+    """Give an edge the copy of a packet that got no answer yet."""
+    assert side.sessions is not None
+    packet = Packet(*side.only.name[:2], next_header, b"")
+    copy = PacketIn(text, 15, 1, 10)
+    frame = Frame(Mac(2), Mac(4), TYPE_IPV6, packet.encode())
+    side.sessions.hold(ReceivedPacket(copy, frame, packet, side.config.interfaces[0]), pair.now)
+    return copy
 
 
 def message_name(packet: Packet) -> str:

@@ -5,24 +5,18 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
-from sessions.pair import Pair, Side
+from sessions.pair import Pair, keep_copy
 
-from wayname.edge.boundary import PacketIn
-from wayname.edge.links import ReceivedPacket
 from wayname.p4_constants import PacketOutKind, SessionEventKind, SessionMode
 from wayname.session.path_numbers import MOST_PATHS
 from wayname.session.session import PathHealth
 from wayname.shim6.edge.memory import context_names
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
-from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import SHIM6, Packet
-from wayname.wire.mac import Mac
 from wayname.wire.shim6 import messages, options
 from wayname.wire.shim6.messages import I1, Keepalive, decode, encode
 from wayname.wire.shim6.payload import PayloadHeader
-
-TCP = 6
 
 
 def established(more: str = "") -> Pair:
@@ -270,16 +264,6 @@ def test_a_silent_host_is_alive() -> None:
     [(kind, packet)] = pair.a.ways.within_switch
     assert kind is PacketOutKind.KEEPALIVE
     assert decode(packet.payload) == Keepalive(pair.b.only.tag)
-
-
-def keep_copy(pair: Pair, side: Side, text: bytes, next_header: int = TCP) -> PacketIn:
-    """Give an edge the copy of a packet that got no answer yet."""
-    assert side.sessions is not None
-    packet = Packet(*side.only.name[:2], next_header, b"")
-    copy = PacketIn(text, 15, 1, 10)
-    frame = Frame(Mac(2), Mac(4), TYPE_IPV6, packet.encode())
-    side.sessions.hold(ReceivedPacket(copy, frame, packet, side.config.interfaces[0]), pair.now)
-    return copy
 
 
 def test_what_got_no_answer_goes_again_by_the_new_path_and_by_the_next_one() -> None:

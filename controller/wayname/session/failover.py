@@ -97,8 +97,9 @@ class Failover(ABC):
         before = session.path
         session.move(to, why)
         if unanswered is None:
-            # While it explores nothing is heard, since who knows when.
-            unanswered = inf if session.exploring else session.send_timeout
+            # While it explores nothing is heard, since who knows when; what has a schedule is heard by its other paths.
+            is_silent = session.exploring and not self._tables.is_scheduled(session)
+            unanswered = inf if is_silent else session.send_timeout
         self._moved(session, before, unanswered, now)
 
     def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:

@@ -91,9 +91,13 @@ class SessionTables:
         mode |= SessionMode.ORDER if session.in_order else 0
         self._entries_by_session.replace(session.number, [*self._entries(session, mode), *ways, *own])
 
+    def is_scheduled(self, session: Session) -> bool:
+        """Tell whether packets of a session go by several paths at once."""
+        return self._schedules.group_of(session.number) is not None
+
     def replicated(self, session: Session, preferred: Mapping[str, int]) -> dict[str, int]:
         """Return in how many copies packets of flows go, by policy, but for those that prefer a path."""
-        if not session.takes_copies or session.fork is not None or self._schedules.group_of(session.number) is None:
+        if not session.takes_copies or session.fork is not None or not self.is_scheduled(session):
             return {}
         return {name: copies for name, copies in self._copies.items() if name not in preferred}
 
