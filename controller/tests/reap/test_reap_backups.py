@@ -70,6 +70,20 @@ def test_a_backup_stands_while_the_path_in_use_may_be_what_answers_are_lost_on()
     assert PAIRS[0] not in one.reap.verified(NAME)
 
 
+def test_backups_stand_when_the_peers_way_to_here_was_what_failed() -> None:
+    """The peer explores and is heard by another pair: what it answered before, by its dead one, nobody could hear."""
+    one = One(Timing.of(15.0, backup_probe_interval=5.0))
+    one.answer_checks()
+    one.reap.awaiting(NAME, 0.0, one.now)
+    one.outputs.clear()
+    one.wait(30)
+    probe = one.hear(ProbeState.EXPLORING, PAIRS[3])[-1]
+    one.hear(ProbeState.INBOUND_OK, PAIRS[3], probe)
+    one.wait(0.5)
+    assert [output.pair for output in one.outputs if isinstance(output, Unverified)] == [PAIRS[0]]
+    assert one.reap.verified(NAME) == set(PAIRS[1:])
+
+
 def test_packets_go_back_again_when_a_better_pair_is_there_again() -> None:
     one = One(Timing.of(1.0))
     one.answer_checks()

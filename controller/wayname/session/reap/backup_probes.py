@@ -73,6 +73,8 @@ class BackupProbes:
     def prove(self, watched: ReapContext, sent: Sent, now: float) -> None:
         """The peer reports a probe by a pair."""
         sent.reported = True
+        if sent.exploration is not None:
+            self._forget_unanswered(watched, sent)
         watched.answered = max(watched.answered, sent.at)
         if sent.pair == watched.current and sent.at >= watched.doubted:
             watched.doubts = 0
@@ -146,6 +148,15 @@ class BackupProbes:
                 self._longest(watched),
             )
         way.due = now + wait * self._rng.uniform(*JITTER)
+
+    def _forget_unanswered(self, watched: ReapContext, sent: Sent) -> None:
+        """An exploration got an answer, the first one for long: the peer's way to here had failed.
+
+        Of probes from before it nobody knows whether they or their answers were lost. Their pairs are asked anew.
+        """
+        for way in watched.ways.values():
+            if way.unanswered and watched.answered <= way.missed < sent.at:
+                way.unanswered = 0
 
     def _unverify(self, watched: ReapContext, way: PairState, why: str) -> None:
         if way.verified:
