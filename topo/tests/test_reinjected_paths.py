@@ -31,15 +31,18 @@ def test_a_connection_gets_the_sum_of_three_providers() -> None:
     assert goodput(lab) > 0.95 * SUM
 
 
-@pytest.mark.parametrize(("link", "loser"), [("a-p", None), ("b-q", "q"), ("a-r", "a")])
+@pytest.mark.parametrize(("link", "loser"), [("a-p", None), ("b-p", None), ("b-p", "p"), ("b-q", "q"), ("a-r", "a")])
 def test_a_link_that_is_cut_is_hardly_noticed(link: str, loser: str | None) -> None:
-    """Cut both ways, and one way; without reinjection TCP waits for its timer, 200 ms at least."""
+    """Cut both ways, and one way; without reinjection TCP waits for its timer, 200 ms at least.
+
+    Nor is it noticed later on: p is the path of the session's identities, and controllers look for another one.
+    """
     lab = sending(lab_of("a", "b"))
     lab.run_for(1)
     since = lab.now
     lab.cut(link, loser)
     lab.run_for(2)
-    assert longest_gap(lab, since) < 0.25
+    assert longest_gap(lab, since) < 0.2
     assert in_use(lab, "a") >= 2
     assert in_use(lab, "b") >= 2
 
