@@ -2,9 +2,12 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use runtime::Writes;
+
 use crate::admission::{Gate, Seen};
+use crate::reads::{Read, Reads};
 use crate::shape::{MOST_WORDS, Shape, Words};
-use crate::{Key, Way};
+use crate::{Key, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 8;
@@ -42,7 +45,18 @@ pub enum Look<'f> {
 struct Kept {
     shape: u32,
     words: Box<[u64]>,
+    read: Read,
     way: Way,
+}
+
+/// What became of a way that was to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    Kept,
+    /// Something that its run read was written meanwhile.
+    Void,
+    /// There is no room for it, or it is none to keep.
+    KeptOut,
 }
 
 /// Ways by their keys.
@@ -58,7 +72,7 @@ pub struct Flows {
     /// By place a bit for each way that was taken since another one wanted its room.
     used: Box<[u8]>,
     ways: Box<[Option<Box<Kept>>]>,
-    kept: usize,
+    reads: Reads,
     gate: Gate,
     seen: Seen,
 }
@@ -74,28 +88,21 @@ impl Flows {
             marks: vec![[0; PLACES]; ways / PLACES].into(),
             used: vec![0; ways / PLACES].into(),
             ways: (0..ways).map(|_| None).collect(),
-            kept: 0,
+            reads: Reads::default(),
             gate: Gate::default(),
             seen: Seen::default(),
         }
     }
 
-    /// Ways that are kept.
-    pub fn len(&self) -> usize {
-        self.kept
+    /// Ways that are kept, but for those that were found void.
+    pub fn ways(&self) -> usize {
+        self.reads.ways()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.kept == 0
-    }
-
-    /// Forgets all ways. Which bits they looked at stays known: most are soon learned again.
-    pub fn forget(&mut self) {
-        if self.kept > 0 {
-            self.marks.fill([0; PLACES]);
-            self.ways.fill_with(|| None);
-            self.kept = 0;
-        }
+    /// Ways that were found void since this was last asked. Which bits they looked at stays known: most are soon learned
+    /// again.
+    pub fn take_void(&mut self) -> u64 {
+        self.reads.take_void()
     }
 
     /// Whether to look the next packet up.
@@ -104,11 +111,11 @@ impl Flows {
         self.settings.always || self.gate.opens()
     }
 
-    /// What is known of a packet's way.
-    pub fn look(&mut self, port: u32, packet: &[u8]) -> Look<'_> {
-        let found = self.find(port, packet);
+    /// What is known of a packet's way, if it does not depend on what is written.
+    pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes) -> Look<'_> {
+        let found = self.find(port, packet).filter(|(_, place, read)| self.holds(*place, *read, writes));
         self.gate.looked(found.is_some());
-        if let Some((order, place)) = found {
+        if let Some((order, place, _)) = found {
             self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
             return Look::Known(&self.ways[place].as_deref().expect("it was found there").way);
@@ -123,9 +130,9 @@ impl Flows {
         if learn { Look::Learn } else { Look::Unknown }
     }
 
-    /// The shape by which the packet's way is found, and where it is.
+    /// The shape by which the packet's way is found, where it is, and what it read.
     #[inline]
-    fn find(&self, port: u32, packet: &[u8]) -> Option<(usize, usize)> {
+    fn find(&self, port: u32, packet: &[u8]) -> Option<(usize, usize, Read)> {
         let mut words: Words = [0; MOST_WORDS + 1];
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
             let Some(hash) = shape.key(port, packet, self.secret, &mut words) else { continue };
@@ -139,11 +146,22 @@ impl Flows {
                     && kept.shape == *number
                     && *kept.words == words[..shape.len()]
                 {
-                    return Some((order, at));
+                    return Some((order, at, kept.read));
                 }
             }
         }
         None
+    }
+
+    /// Whether the way in a place holds still; if not, it is gone.
+    #[inline]
+    fn holds(&mut self, place: usize, read: Read, writes: &Writes) -> bool {
+        let holds = self.reads.holds(read, writes);
+        if !holds {
+            self.ways[place] = None;
+            self.marks[place / PLACES][place % PLACES] = 0;
+        }
+        holds
     }
 
     fn place(&self, hash: u64) -> (usize, u32) {
@@ -159,19 +177,33 @@ impl Flows {
         }
     }
 
-    /// Keeps the way of a packet, as it came in.
-    pub fn keep(&mut self, port: u32, packet: &[u8], key: &Key, way: Way) {
-        let Some(order) = self.shape_of(key) else { return self.keep_out(port, packet) };
+    /// Keeps the way of a packet, as it came in. Its run read objects; `versions` are those of all objects before it began.
+    pub fn keep(&mut self, port: u32, packet: &[u8], watched: Watched, versions: &[u64], writes: &Writes) -> Keeping {
+        let Watched { key, way, read } = watched;
+        let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
+        let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
         let mut words: Words = [0; MOST_WORDS + 1];
         let (number, shape) = &self.shapes[order];
-        let Some(hash) = shape.key(port, packet, self.secret, &mut words) else { return };
-        let kept = Kept { shape: *number, words: words[..shape.len()].into(), way };
+        let (number, words_of_key) = (*number, shape.len());
+        let Some(hash) = shape.key(port, packet, self.secret, &mut words) else { return Keeping::KeptOut };
         let (place, mark) = self.place(hash);
-        let free = self.marks[place].iter().position(|mark| *mark == 0);
-        let Some(at) = free.or_else(|| self.least_used(place)) else { return self.keep_out(port, packet) };
-        self.kept += usize::from(free.is_some());
+        let Some(at) = self.room(place) else { return self.keep_out(port, packet) };
+        let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
+        let kept = Kept { shape: number, words: words[..words_of_key].into(), read, way };
         self.marks[place][at] = mark;
-        self.ways[PLACES * place + at] = Some(Box::new(kept));
+        if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))
+            && !self.reads.is_void(before.read)
+        {
+            self.reads.remove(before.read);
+        }
+        Keeping::Kept
+    }
+
+    /// Where among those that share a place another way may stand, in place of one that is void or else little used.
+    fn room(&mut self, place: usize) -> Option<usize> {
+        let ways = &self.ways[PLACES * place..][..PLACES];
+        let is_free = |way: &Option<Box<Kept>>| way.as_ref().is_none_or(|kept| self.reads.is_void(kept.read));
+        ways.iter().position(is_free).or_else(|| self.least_used(place))
     }
 
     /// A way that was not taken since another one wanted its room; where there is none, all have to be taken again until
@@ -183,9 +215,10 @@ impl Flows {
     }
 
     /// The way of a packet, as it came in, can't be kept.
-    pub fn keep_out(&mut self, port: u32, packet: &[u8]) {
+    pub fn keep_out(&mut self, port: u32, packet: &[u8]) -> Keeping {
         let flow = self.seen.flow(port, packet, self.secret);
         self.seen.keep_out(flow);
+        Keeping::KeptOut
     }
 
     /// The shape of a key among those that are known; it may be a new one.
@@ -209,6 +242,28 @@ impl Flows {
 mod tests {
     use super::*;
     use crate::{Edit, End, Octets};
+    use ir::{Handle, Program, Table, TableId};
+    use runtime::Object;
+
+    fn writes() -> Writes {
+        let mut program = Program::default();
+        (0..3).for_each(|_| {
+            program.tables.push(Table::default());
+        });
+        Writes::new(&program)
+    }
+
+    /// Keeps a way that read the objects.
+    fn keep_read(flows: &mut Flows, packet: &[u8], read: &[u32], writes: &Writes, way: Way) -> Keeping {
+        let mut versions = vec![];
+        writes.note(&mut versions);
+        flows.keep(0, packet, Watched { key: key(0..4), way, read: read.into() }, &versions, writes)
+    }
+
+    /// Keeps a way that read nothing.
+    fn keep(flows: &mut Flows, packet: &[u8], key: &Key, way: Way) -> Keeping {
+        flows.keep(0, packet, Watched { key: key.clone(), way, read: [].into() }, &[], &writes())
+    }
 
     const ALWAYS: Settings = Settings { ways: 64, after: 1, always: true };
 
@@ -223,7 +278,11 @@ mod tests {
     }
 
     fn known(flows: &mut Flows, packet: &[u8]) -> Option<u32> {
-        match flows.look(0, packet) {
+        known_after(flows, packet, &writes())
+    }
+
+    fn known_after(flows: &mut Flows, packet: &[u8], writes: &Writes) -> Option<u32> {
+        match flows.look(0, packet, writes) {
             Look::Known(Way { end: End::Sent(port), .. }) => Some(*port),
             _ => None,
         }
@@ -232,8 +291,8 @@ mod tests {
     #[test]
     fn a_way_is_found_by_what_its_run_looked_at() {
         let mut flows = Flows::new(ALWAYS);
-        flows.keep(0, &[1; 20], &key(0..4), way(1));
-        flows.keep(0, &[2; 20], &key(2..12), way(2));
+        keep(&mut flows, &[1; 20], &key(0..4), way(1));
+        keep(&mut flows, &[2; 20], &key(2..12), way(2));
         let mut packet = [1; 20];
         packet[4..].fill(9);
         assert_eq!(known(&mut flows, &packet), Some(1));
@@ -242,8 +301,41 @@ mod tests {
         packet[11] = 3;
         assert_eq!(known(&mut flows, &packet), None);
         assert_eq!(known(&mut flows, &[1; 7]), None);
-        flows.forget();
-        assert_eq!((known(&mut flows, &[1; 20]), flows.len()), (None, 0));
+    }
+
+    #[test]
+    fn a_way_holds_until_something_is_written_that_it_read() {
+        let (mut flows, writes) = (Flows::new(ALWAYS), writes());
+        let write = |table: usize| drop(writes.begin(Object::Table(TableId::new(table))));
+        for (who, read) in [(1, &[0, 2][..]), (2, &[2]), (3, &[0, 2])] {
+            assert_eq!(keep_read(&mut flows, &[who; 8], read, &writes, way(who.into())), Keeping::Kept);
+        }
+        write(1);
+        assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [1, 2, 3].map(Some));
+        write(0);
+        assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [None, Some(2), None]);
+        assert_eq!((flows.ways(), flows.take_void(), flows.take_void()), (1, 2, 0));
+        assert_eq!(keep_read(&mut flows, &[1; 8], &[0, 2], &writes, way(9)), Keeping::Kept);
+        assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [Some(9), Some(2), None]);
+        let under_way = writes.begin(Object::Table(TableId::new(2)));
+        assert_eq!([1, 2].map(|who| known_after(&mut flows, &[who; 8], &writes)), [None; 2]);
+        assert_eq!(keep_read(&mut flows, &[1; 8], &[2], &writes, way(1)), Keeping::Void);
+        drop(under_way);
+        assert_eq!((known_after(&mut flows, &[1; 8], &writes), flows.ways()), (None, 0));
+    }
+
+    #[test]
+    fn ways_that_read_something_else_each_make_room_for_others() {
+        let mut program = Program::default();
+        (0..100).for_each(|_| {
+            program.tables.push(Table::default());
+        });
+        let (mut flows, writes) = (Flows::new(Settings { ways: 1024, ..ALWAYS }), Writes::new(&program));
+        for who in 0..100 {
+            assert_eq!(keep_read(&mut flows, &[who; 8], &[who.into()], &writes, way(who.into())), Keeping::Kept);
+        }
+        let found = (0..100).filter(|who| known_after(&mut flows, &[*who; 8], &writes) == Some((*who).into())).count();
+        assert_eq!((found, flows.ways()), (64, 64));
     }
 
     #[test]
@@ -255,9 +347,9 @@ mod tests {
                     known(&mut flows, &[[0; 6].as_slice(), &number.to_be_bytes()].concat());
                 });
             }
-            flows.keep(0, &[[0; 6].as_slice(), &number.to_be_bytes()].concat(), &key(4..8), way(number.into()));
+            keep(&mut flows, &[[0; 6].as_slice(), &number.to_be_bytes()].concat(), &key(4..8), way(number.into()));
         }
-        assert_eq!(flows.len(), 64);
+        assert_eq!(flows.ways(), 64);
         let found: Vec<_> = (0..1000u16)
             .filter(|number| {
                 let found = known(&mut flows, &[[0; 6].as_slice(), &number.to_be_bytes()].concat());
@@ -275,7 +367,7 @@ mod tests {
         for octet in 0..20 {
             let mut packet = [0; 20];
             packet[octet] = 1;
-            flows.keep(0, &packet, &key(octet..octet + 1), way(octet as u32));
+            keep(&mut flows, &packet, &key(octet..octet + 1), way(octet as u32));
         }
         assert_eq!(flows.shapes.len(), MOST_SHAPES);
         let mut packet = [0; 20];
@@ -288,8 +380,8 @@ mod tests {
     #[test]
     fn a_way_is_learned_at_the_packet_of_the_given_number() {
         let mut flows = Flows::new(Settings { ways: 64, after: 3, always: false });
-        flows.keep(0, &[9; 20], &key(0..4), way(1));
-        let learns = |flows: &mut Flows| matches!(flows.look(0, &[1; 20]), Look::Learn);
+        keep(&mut flows, &[9; 20], &key(0..4), way(1));
+        let learns = |flows: &mut Flows| matches!(flows.look(0, &[1; 20], &writes()), Look::Learn);
         assert_eq!([0; 3].map(|_| learns(&mut flows)), [false, false, true]);
         flows.keep_out(0, &[1; 20]);
         assert!(!learns(&mut flows));

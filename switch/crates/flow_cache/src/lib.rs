@@ -3,7 +3,8 @@
 //! A [`Way`] is what a packet's run came to: where it went, how its bytes changed, which entries it hit and what counted
 //! it. It holds for every packet that comes by the same port and agrees in the bits that the run looked at; these are
 //! its [`Key`]. [`Flows`] finds the way of a packet. Its keys have few [shapes](shape::Shape), one for each set of bits
-//! that runs look at, and there is one table for all. What is worth keeping, and when to look at all, says
+//! that runs look at, and there is one table for all. A way holds until the control plane writes something that its run
+//! [read](reads). What is worth keeping, and when to look at all, says
 //! [`admission`].
 //!
 //! Nothing here knows how a way is found out: the interpreter does, by watching a run.
@@ -12,10 +13,11 @@ mod admission;
 mod edit;
 mod flows;
 mod octets;
+mod reads;
 mod shape;
 
 pub use edit::{Edit, LITERAL};
-pub use flows::{Flows, Look, Settings};
+pub use flows::{Flows, Keeping, Look, Settings};
 pub use octets::{Octets, WINDOW};
 pub use shape::MOST_WORDS;
 
@@ -51,4 +53,13 @@ pub struct Key {
     pub at_least: usize,
     /// Whether only packets of the same length take it.
     pub exact_length: bool,
+}
+
+/// What was found out by watching a packet's run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    pub key: Key,
+    pub way: Way,
+    /// The objects that the run looked into, by their numbers, in order.
+    pub read: Box<[u32]>,
 }

@@ -82,7 +82,7 @@ impl Device {
             tables: TableState::all(&program, &epochs),
             occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
             special: Special::default(),
-            writes: Writes::default(),
+            writes: Writes::new(&program),
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
@@ -110,11 +110,10 @@ impl Device {
         self.turns.need();
     }
 
-    /// How often the control plane changed what packets find: entries, default actions, members, groups, value sets, ports
-    /// that are up. None while it does: nobody can say then what a packet finds.
+    /// The writes that change what packets find: entries, default actions, members, groups, value sets, ports that are up.
     #[inline]
-    pub fn generation(&self) -> Option<u64> {
-        self.writes.generation()
+    pub fn writes(&self) -> &Writes {
+        &self.writes
     }
 
     /// Whether someone asks which packets found an entry of the table: it has counters, or is reported when idle.

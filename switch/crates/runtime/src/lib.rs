@@ -52,6 +52,7 @@ pub use random::{Random, Seed};
 pub use special::{Held, HeldEntry, Holdings, Outcome};
 pub use trace::{Event, Recorder};
 pub use turns::registers_written_by_packets;
+pub use writes::{Object, Write, Writes};
 
 /// Something that runs the functions of a program.
 pub trait Backend: Send + Sync {

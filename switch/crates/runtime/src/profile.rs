@@ -14,6 +14,7 @@ use crate::action::{data_words, decode, encode};
 use crate::body::{Bodies, BodyBook, Head};
 use crate::entry::{ActionCall, Group, GroupMember, OneShot};
 use crate::error::{Problem, What, WriteError};
+use crate::writes::Write;
 
 /// A profile as packets see it.
 pub(crate) struct ProfileState {
@@ -363,7 +364,8 @@ impl ProfileState {
         self.lock().choices[&slot].iter().map(shot).collect()
     }
 
-    fn set_port_up(&self, port: u32, up: bool) {
+    /// `begin_write` is called where packets will find other choices.
+    fn set_port_up<'w>(&self, port: u32, up: bool, begin_write: impl FnOnce() -> Write<'w>) {
         let mut book = self.lock();
         let changed = if up { book.down.remove(&port) } else { book.down.insert(port) };
         if !changed {
@@ -372,6 +374,7 @@ impl ProfileState {
         let watching = |choices: &Vec<Choice>| choices.iter().any(|choice| choice.watch_port == Some(port));
         let slots: Vec<_> =
             book.choices.iter().filter(|(_, choices)| watching(choices)).map(|(&slot, _)| slot).collect();
+        let _write = (!slots.is_empty()).then(begin_write);
         for slot in slots {
             let choices = book.choices[&slot].clone();
             self.publish(&mut book, slot, &choices);

@@ -10,11 +10,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ir::{FunctionId, Handle, Match, TableId};
+use ir::{FunctionId, Match, TableId};
 
 use crate::Backend;
 use crate::context::Context;
 use crate::device::Device;
+use crate::writes::Object;
 
 /// Tables of more entries are looked up.
 pub(crate) const FEW: u64 = 8;
@@ -187,6 +188,6 @@ impl Device {
 
     /// How often a table got another content: an entry came, went or changed, or the default action did.
     pub fn changes(&self, table: TableId) -> u64 {
-        self.tables[table.index()].changes.load(Acquire)
+        self.writes.count(Object::Table(table))
     }
 }

@@ -18,6 +18,7 @@ use crate::entry::*;
 use crate::error::WriteError;
 use crate::matching::{describe, matches, pattern};
 use crate::special::{FEW, Held, HeldEntry, Outcome};
+use crate::writes::{Object, Write};
 use state::{Book, Extra, LAST_HIT, SCAN};
 pub(crate) use state::{DEFAULT, TableState};
 
@@ -92,12 +93,13 @@ impl Device {
         }
     }
 
-    /// To be called with the table's book locked, before packets can find another content.
-    fn before_change(&self, state: &TableState, built_in: bool) {
-        state.changes.fetch_add(1, Release);
+    /// To be called with the table's book locked, before packets can find another content; until they do.
+    fn begin_change(&self, table: TableId, built_in: bool) -> Write<'_> {
+        let write = self.writes.begin(Object::Table(table));
         if built_in {
             self.special.make_void();
         }
+        write
     }
 
     /// The content of a table that code can do without looking up: no entries, or few. From now on a change of it makes
@@ -155,7 +157,6 @@ impl Device {
 
     /// Adds an entry.
     pub fn insert_entry(&self, table: TableId, entry: &NewEntry, now: u64) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         if info.const_entries {
             return Err(WriteError::ConstTable { table: info.name.clone() });
@@ -166,6 +167,7 @@ impl Device {
         // First of all, so that what can never be right is not refused as a matter of room.
         let (head, data) = self.entry_body(info, &entry.action)?;
         let Book { writer, bodies, built_in, .. } = &mut *book;
+        let mut change = None;
         let fill = |slot| {
             state.clear(slot, now);
             if let Some(data) = entry.counter {
@@ -174,7 +176,7 @@ impl Device {
             if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
                 cell.configure(entry.meter);
             }
-            self.before_change(state, *built_in);
+            change = Some(self.begin_change(table, *built_in));
             bodies.put(&state.bodies, head, &data)
         };
         let slot = writer.insert(&pattern, fill).map_err(|error| {
@@ -190,6 +192,7 @@ impl Device {
         let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
         book.set_extra(slot, extra);
         self.note_occupied(table, true);
+        drop(change);
         Ok(())
     }
 
@@ -209,7 +212,6 @@ impl Device {
     /// Changes action, timeout and metadata of an entry in one step for packets; counter and meter where given. Counts
     /// stay otherwise.
     pub fn modify_entry(&self, table: TableId, entry: &NewEntry, _now: u64) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         Self::check_extras(info, entry)?;
         let mut book = state.lock();
@@ -217,7 +219,7 @@ impl Device {
         let (head, data) = self.entry_body(info, &entry.action)?;
         let body = book.bodies.put(&state.bodies, head, &data);
         let old = book.writer.body(slot);
-        self.before_change(state, book.built_in);
+        let _change = self.begin_change(table, book.built_in);
         book.writer.set_body(slot, body);
         self.release_body(state, &mut book, old);
         if let Some(data) = entry.counter {
@@ -233,12 +235,11 @@ impl Device {
 
     /// Takes an entry out.
     pub fn delete_entry(&self, table: TableId, keys: &[Match], priority: u32) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         let mut book = state.lock();
         let slot = Self::changeable(info, &book, keys, priority)?;
         let body = book.writer.body(slot);
-        self.before_change(state, book.built_in);
+        let _change = self.begin_change(table, book.built_in);
         book.writer.remove(slot);
         self.release_body(state, &mut book, body);
         book.set_extra(slot, Extra::default());
@@ -357,13 +358,12 @@ impl Device {
     }
 
     fn put_default(&self, table: TableId, call: Option<&ActionCall>) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let (info, state) = self.table_parts(table);
         let body = call.map(|call| call_body(self.program(), info, call, true)).transpose()?;
         let mut book = state.lock();
         let body = body.map_or(0, |(head, data)| book.bodies.put(&state.bodies, head, &data));
         let old = state.default.load(Acquire);
-        self.before_change(state, book.built_in);
+        let _change = self.begin_change(table, book.built_in);
         state.default.store(body, Release);
         if old != 0 {
             book.bodies.retire(old);

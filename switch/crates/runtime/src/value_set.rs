@@ -9,6 +9,7 @@ use tables::{Epochs, Reader, Table, Writer};
 use crate::device::Device;
 use crate::error::WriteError;
 use crate::matching::{keys_pattern, matches, schema};
+use crate::writes::Object;
 
 /// The members of one value set.
 pub(crate) struct ValueSetState {
@@ -38,9 +39,9 @@ impl Device {
         if wanted.len() as u64 > info.size {
             return Err(WriteError::Full { object: info.name.clone(), size: info.size });
         }
-        let _write = self.writes.begin();
         let mut writer = self.value_sets[set.index()].writer.lock().unwrap_or_else(PoisonError::into_inner);
         let old: Vec<_> = writer.slots().collect();
+        let _write = self.writes.begin(Object::ValueSet(set));
         for pattern in &wanted {
             // A member that stays is there already; room for the others was checked above.
             let _ = writer.insert(pattern, |slot| slot);

@@ -2,6 +2,7 @@
 
 use flow_cache::LITERAL;
 use ir::*;
+use runtime::Object;
 
 use super::{Shadow, Watcher};
 use crate::run::Run;
@@ -105,8 +106,9 @@ impl Run<'_, '_> {
                 watcher.need(self.context.cursor);
             }
             Inst::PacketLength { dst } => watcher.assign(*dst, Shadow::LENGTH),
-            Inst::InValueSet { dst, args, .. } => {
+            Inst::InValueSet { dst, args, set } => {
                 self.demand_args(watcher, args);
+                watcher.read.push(self.context.device.writes().number(Object::ValueSet(*set)));
                 watcher.assign(*dst, Shadow::default());
             }
             Inst::Fuel { dst } => watcher.assign(*dst, Shadow::default()),
@@ -120,6 +122,9 @@ impl Run<'_, '_> {
                 self.demand_args(watcher, selector);
                 watcher.assign(*hit, Shadow::default());
                 watcher.assign(*action, Shadow::default());
+                let objects = self.program.tables[*table].profile.map(Object::Profile);
+                let numbers = objects.into_iter().chain([Object::Table(*table)]);
+                watcher.read.extend(numbers.map(|object| self.context.device.writes().number(object)));
                 if chooses_at_random(self.program, *table) {
                     return watcher.give_up();
                 }

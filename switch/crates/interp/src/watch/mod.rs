@@ -10,7 +10,7 @@ mod shadow;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use flow_cache::{Edit, End, Key, Octets, Way};
+use flow_cache::{Edit, End, Key, Octets, Watched, Way};
 use ir::{CounterId, FunctionId, Program, StandardMetadata, TableId};
 use runtime::{Backend, Context};
 
@@ -40,6 +40,8 @@ pub struct Watcher {
     exact_length: bool,
     found: Vec<(TableId, u32)>,
     counts: Vec<(CounterId, u64)>,
+    /// Numbers of the objects that it looked into.
+    read: Vec<u32>,
     /// For each bit of the output the packet's bit.
     sources: Vec<u32>,
     /// Where ingress sends it.
@@ -57,8 +59,8 @@ impl Watcher {
         *self = Self { temps, frame, sets, ..Self::default() };
     }
 
-    /// The way of the packet that was watched, and for which others it holds; none if it is not to be kept.
-    pub fn finish(&mut self) -> Option<(Key, Way)> {
+    /// The way of the packet that was watched, for which others it holds, and how long; none if it is not to be kept.
+    pub fn finish(&mut self) -> Option<Watched> {
         let end = self.end.filter(|_| !self.gave_up)?;
         let mut octets = std::mem::take(&mut self.octets);
         let mut too_far = false;
@@ -72,7 +74,10 @@ impl Watcher {
         }
         let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length };
         let (found, counts) = (std::mem::take(&mut self.found).into(), std::mem::take(&mut self.counts).into());
-        Some((key, Way { end, edit, found, counts }))
+        let mut read = std::mem::take(&mut self.read);
+        read.sort_unstable();
+        read.dedup();
+        Some(Watched { key, way: Way { end, edit, found, counts }, read: read.into() })
     }
 
     /// For a function of so many temps.

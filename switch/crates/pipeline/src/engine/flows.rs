@@ -1,13 +1,13 @@
 //! Packets whose way is known from others of their flow: they take it without a run of the program.
 //!
 //! The way of a packet that is worth learning is found by the interpreter, which watches its run. It is taken as long as
-//! the control plane writes nothing: the generation of the device, read before the way is looked up, is that of the run.
-//! A write that comes later comes later than this packet's lookups would have, too.
+//! nothing is written that the run looked into, which is asked for each packet. A write that begins later comes later than
+//! this packet's lookups would have, too.
 
 use std::mem;
 use std::sync::Arc;
 
-use flow_cache::{End, Flows, Key, Look, Settings, Way};
+use flow_cache::{End, Flows, Keeping, Look, Settings, Watched, Way};
 use interp::Watching;
 
 use super::{Engine, Sink};
@@ -28,9 +28,9 @@ pub struct FlowStats {
     pub learned: u64,
     /// Ways that were found out and can't be kept.
     pub kept_out: u64,
-    /// Ways that were forgotten for a write of the control plane.
+    /// Ways that were found void, since something was written that they depend on.
     pub forgotten: u64,
-    /// Ways that are kept now.
+    /// Ways that are kept now, but for those found void.
     pub kept: u64,
 }
 
@@ -51,8 +51,8 @@ impl FlowStats {
 pub(super) struct KnownFlows {
     flows: Flows,
     watching: Arc<Watching>,
-    /// Of the device when the ways were learned.
-    generation: u64,
+    /// Of all that the control plane writes, before a packet is watched.
+    versions: Vec<u64>,
     /// Whether the interpreter runs each packet all the same.
     checked: bool,
 }
@@ -61,7 +61,7 @@ impl KnownFlows {
     /// For so many ways; none for programs of other architectures than v1model.
     fn new(loaded: &Loaded, settings: Settings, checked: bool) -> Option<Box<Self>> {
         let watching = Arc::new(Watching::new(loaded.tracer().clone()));
-        let known = Self { flows: Flows::new(settings), watching, generation: 0, checked };
+        let known = Self { flows: Flows::new(settings), watching, versions: Vec::new(), checked };
         loaded.program.psa.is_none().then(|| Box::new(known))
     }
 
@@ -71,14 +71,9 @@ impl KnownFlows {
         Self::new(loaded, settings, learned == Learned::Checked)
     }
 
-    /// Forgets what was learned before the last write.
-    fn keep_up(&mut self, generation: u64, stats: &mut FlowStats) {
-        if self.generation != generation {
-            self.generation = generation;
-            stats.forgotten += self.flows.len() as u64;
-            self.flows.forget();
-            stats.kept = 0;
-        }
+    fn note_void(&mut self, stats: &mut FlowStats) {
+        stats.forgotten += self.flows.take_void();
+        stats.kept = self.flows.ways() as u64;
     }
 }
 
@@ -106,11 +101,13 @@ impl Engine<'_> {
             self.traffic.flows.passed += 1;
             return false;
         }
-        // Before the generation is read: slots of entries stay theirs from here on.
+        // Before it is asked whether a way holds: slots of entries stay theirs from here on.
         self.context.start_known(now);
-        let Some(generation) = self.loaded.device.generation() else { return false };
-        known.keep_up(generation, &mut self.traffic.flows);
-        match known.flows.look(port, self.context.packet.bytes()) {
+        let writes = self.loaded.device.writes();
+        if known.checked {
+            writes.note(&mut known.versions);
+        }
+        match known.flows.look(port, self.context.packet.bytes(), writes) {
             Look::Unknown => {
                 self.traffic.flows.misses += 1;
                 false
@@ -118,6 +115,7 @@ impl Engine<'_> {
             Look::Learn => {
                 self.traffic.flows.misses += 1;
                 self.learn(known, port, now, sink);
+                known.note_void(&mut self.traffic.flows);
                 true
             }
             Look::Known(way) if known.checked => {
@@ -168,27 +166,22 @@ impl Engine<'_> {
     /// Runs the packet and keeps its way if it can be kept.
     fn learn(&mut self, known: &mut KnownFlows, port: u32, now: u64, sink: &mut impl Sink) {
         let before = self.context.packet.bytes().to_vec();
-        let found = self.watch(known, port, now, sink);
+        let writes = self.loaded.device.writes();
+        writes.note(&mut known.versions);
+        let keeping = match self.watch(known, port, now, sink) {
+            Some(watched) => known.flows.keep(port, &before, watched, &known.versions, writes),
+            None => known.flows.keep_out(port, &before),
+        };
         let stats = &mut self.traffic.flows;
-        if self.loaded.device.generation() != Some(known.generation) {
-            // The run may have found what was there before a write, or behind it.
-            return;
-        }
-        match found {
-            Some((key, way)) => {
-                known.flows.keep(port, &before, &key, way);
-                stats.learned += 1;
-                stats.kept = known.flows.len() as u64;
-            }
-            None => {
-                known.flows.keep_out(port, &before);
-                stats.kept_out += 1;
-            }
+        match keeping {
+            Keeping::Kept => stats.learned += 1,
+            Keeping::KeptOut => stats.kept_out += 1,
+            Keeping::Void => {}
         }
     }
 
     /// Runs the packet by the interpreter, which watches it.
-    fn watch(&mut self, known: &KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> Option<(Key, Way)> {
+    fn watch(&mut self, known: &KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> Option<Watched> {
         known.watching.watcher().begin();
         let plain = mem::replace(&mut self.backend, known.watching.clone());
         self.context.start(now);
@@ -211,10 +204,12 @@ impl Engine<'_> {
             expected.extend_from_slice(&before[way.edit.taken()..]);
         }
         let watched = self.watch(known, port, now, sink);
-        if self.loaded.device.generation() != Some(known.generation) {
+        let objects: Vec<u32> = (0..known.versions.len() as u32).collect();
+        if !self.loaded.device.writes().are_still(&objects, &known.versions) {
+            // The run may have found something else.
             return true;
         }
-        let Some((_, taken)) = watched else {
+        let Some(Watched { way: taken, .. }) = watched else {
             panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
         };
         let same = (taken.end, &taken.found, &taken.counts) == (way.end, &way.found, &way.counts);

@@ -9,11 +9,11 @@ use crate::body::Head;
 use crate::device::Device;
 use crate::entry::{ActionCall, Group, GroupMember};
 use crate::error::WriteError;
+use crate::writes::Object;
 
 impl Device {
     /// Adds a member to a profile.
     pub fn insert_member(&self, profile: ProfileId, id: u32, call: &ActionCall) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let data = state.encode(self.program(), call)?;
         let mut book = state.lock();
@@ -30,13 +30,13 @@ impl Device {
 
     /// Gives a member another action, in one step for all entries and groups it is in.
     pub fn modify_member(&self, profile: ProfileId, id: u32, call: &ActionCall) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let data = state.encode(self.program(), call)?;
         let mut book = state.lock();
         let slot = book.members.get(&id).ok_or_else(|| state.not_found("member", id))?.slot;
         let head = Head::Action { number: call.action.index() as u32, words: data.len() as u32 };
         let body = book.bodies.put(&state.bodies, head, &data);
+        let _write = self.writes.begin(Object::Profile(profile));
         let old = state.members.record(slot)[0].swap(u64::from(body), Release) as u32;
         book.bodies.retire(old);
         Ok(())
@@ -44,7 +44,6 @@ impl Device {
 
     /// Takes a member out that nothing uses.
     pub fn delete_member(&self, profile: ProfileId, id: u32) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let member = book.members.get(&id).ok_or_else(|| state.not_found("member", id))?;
@@ -74,7 +73,6 @@ impl Device {
 
     /// Adds a group to a selector.
     pub fn insert_group(&self, profile: ProfileId, id: u32, group: &Group) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         state.needs_selector()?;
         let mut book = state.lock();
@@ -92,12 +90,13 @@ impl Device {
 
     /// Gives a group other members, in one step for all entries that choose from it.
     pub fn modify_group(&self, profile: ProfileId, id: u32, group: &Group) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let slot = book.groups.get(&id).ok_or_else(|| state.not_found("group", id))?.slot;
         let choices = state.choices(&book, group)?;
+        let write = self.writes.begin(Object::Profile(profile));
         state.publish(&mut book, slot, &choices);
+        drop(write);
         book.choices.insert(slot, choices);
         count_users(&mut book, &group.members, 1);
         let old = std::mem::replace(&mut book.groups.get_mut(&id).expect("found above").group, group.clone());
@@ -107,7 +106,6 @@ impl Device {
 
     /// Takes a group out that no entry uses.
     pub fn delete_group(&self, profile: ProfileId, id: u32) -> Result<(), WriteError> {
-        let _write = self.writes.begin();
         let state = &self.profiles[profile.index()];
         let mut book = state.lock();
         let group = book.groups.get(&id).ok_or_else(|| state.not_found("group", id))?;
@@ -134,9 +132,8 @@ impl Device {
 
     /// Tells selectors that a port went up or down; all ports are up at first.
     pub fn set_port_up(&self, port: u32, up: bool) {
-        let _write = self.writes.begin();
-        for profile in &self.profiles {
-            profile.set_port_up(port, up);
+        for (id, profile) in self.program().profiles.keys().zip(&self.profiles) {
+            profile.set_port_up(port, up, || self.writes.begin(Object::Profile(id)));
         }
     }
 }

@@ -48,8 +48,6 @@ pub(crate) struct TableState {
     pub counts: bool,
     pub times: bool,
     pub meters: Option<DirectMeters>,
-    /// How often the content changed.
-    pub changes: AtomicU64,
     pub(super) book: Mutex<Book>,
 }
 
@@ -129,7 +127,6 @@ impl TableState {
                 default: MeterCell::default(),
                 unit: meter.unit,
             }),
-            changes: AtomicU64::new(0),
             book: Mutex::new(book),
         }
     }
