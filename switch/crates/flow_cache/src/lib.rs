@@ -12,12 +12,14 @@
 mod admission;
 mod edit;
 mod flows;
+mod length;
 mod octets;
 mod reads;
 mod shape;
 
 pub use edit::{Edit, LITERAL};
 pub use flows::{Flows, Keeping, Look, Settings};
+pub use length::{LengthRange, Number};
 pub use octets::{Octets, WINDOW};
 pub use shape::MOST_WORDS;
 
@@ -53,6 +55,8 @@ pub struct Key {
     pub at_least: usize,
     /// Whether only packets of the same length take it.
     pub exact_length: bool,
+    /// What else its length has to be; one range for each number in the packet, in order.
+    pub lengths: Vec<LengthRange>,
 }
 
 /// What was found out by watching a packet's run.

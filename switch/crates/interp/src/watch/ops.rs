@@ -47,6 +47,7 @@ impl Run<'_, '_> {
             }
             _ => [false; 2],
         };
+        let values = self.operands(op).map(|operand| operand.map_or(0, |it| self.get(it)));
         let Some(watcher) = &mut self.watcher else { return };
         watcher.demand(decided);
         let (dst, result) = match op {
@@ -59,12 +60,16 @@ impl Run<'_, '_> {
                     (BinaryOp::Shr, [None, Some(by)], _) if by < width.into() => {
                         a.slice(u32::from(width) - 1, by as u32)
                     }
+                    _ if absorbs(op, values[0], width.into()) => watcher.sets.join([a]),
+                    _ if absorbs(op, values[1], width.into()) => watcher.sets.join([b]),
                     (_, _, [true, _]) => b,
                     (_, _, [_, true]) => a,
+                    (BinaryOp::Add, ..) if a.is_fixed() => watcher.sets.plus(b, values[0], width.into()),
+                    (BinaryOp::Add, ..) if b.is_fixed() => watcher.sets.plus(a, values[1], width.into()),
                     _ => watcher.sets.join([a, b]),
                 },
             ),
-            Op::Compare { dst, .. } => (dst, watcher.sets.join([a, b])),
+            Op::Compare { op, dst, .. } => (dst, watcher.compared(op, [a, b], values)),
             Op::Insert { dst, .. } => (dst, watcher.sets.join([a, b])),
             Op::Resize { signed, from, to, dst, .. } if to > from => {
                 (dst, if signed { watcher.sets.join([a]) } else { a })
@@ -103,5 +108,14 @@ impl Run<'_, '_> {
             Op::Store { src, .. } | Op::StoreAt { src, .. } => [Some(src), None],
             _ => [None; 2],
         }
+    }
+}
+
+/// Whether an operand alone decides what comes out, such as the condition before `&&` that does not hold.
+fn absorbs(op: BinaryOp, value: u128, width: u32) -> bool {
+    match op {
+        BinaryOp::And => value == 0,
+        BinaryOp::Or => value == u128::MAX >> (128 - width),
+        _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Of which bits of the packet a value is made.
 
-use flow_cache::Octets;
+use flow_cache::{Number, Octets, WINDOW};
 
 /// What a value depends on. The default depends on nothing but what the run looked at already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -9,9 +9,13 @@ pub struct Shadow {
     set: u32,
     /// The packet's bit that the value begins with, and one; 0 if it is not a copy of bits of the packet.
     copied: u32,
-    /// Bits that are copied: the low ones, those above are 0.
+    /// Bits that are copied: the low ones, those above are 0. Not of a copy: [`SUM`] if the value is the sum of its set.
     width: u32,
 }
+
+const SUM: u32 = 1;
+/// Sums stay below, for whatever packet, so that none ever wraps; and so does a packet's length.
+const SUMS_END: u128 = 1 << 32;
 
 /// Everything that a value may depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,6 +25,22 @@ pub struct Set {
     pub length: bool,
     /// What is another thing for each packet, such as the time.
     pub unstable: bool,
+    /// What the values are that are no more than a sum.
+    sum: Option<Sum>,
+}
+
+/// Something of the packet and a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sum {
+    pub of: Term,
+    pub constant: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Term {
+    /// The packet's length.
+    Length,
+    Number(Number),
 }
 
 /// The sets of one run.
@@ -35,13 +55,13 @@ const LENGTH: u32 = 2;
 impl Default for Sets {
     fn default() -> Self {
         let unstable = Set { unstable: true, ..Set::default() };
-        let length = Set { length: true, ..Set::default() };
+        let length = Set { length: true, sum: Some(Sum { of: Term::Length, constant: 0 }), ..Set::default() };
         Self(vec![Set::default(), unstable, length])
     }
 }
 
 impl Shadow {
-    pub const LENGTH: Self = Self { set: LENGTH, copied: 0, width: 0 };
+    pub const LENGTH: Self = Self { set: LENGTH, copied: 0, width: SUM };
     pub const UNSTABLE: Self = Self { set: UNSTABLE, copied: 0, width: 0 };
 
     /// Bits of the packet, and zeros above them.
@@ -62,10 +82,16 @@ impl Shadow {
         self == Self::default()
     }
 
+    /// Another value that depends on the same.
+    fn vague(self) -> Self {
+        Self { width: 0, ..self }
+    }
+
     /// Bits `hi..=lo` of the value.
     pub fn slice(self, hi: u32, lo: u32) -> Self {
         match self.copied() {
-            None => self,
+            None if lo == 0 && 1 << hi.min(64) << 1 >= SUMS_END => self,
+            None => self.vague(),
             Some((_, width)) if lo >= width => Self::default(),
             Some((first, width)) => {
                 let hi = hi.min(width - 1);
@@ -76,6 +102,33 @@ impl Shadow {
 }
 
 impl Sets {
+    /// The sum that a value is, if it is one.
+    pub fn sum(&self, shadow: Shadow) -> Option<Sum> {
+        match shadow.copied() {
+            None if shadow.width == SUM => self.0[shadow.set as usize].sum,
+            Some((first, width)) if width <= 32 && first + width as usize <= 8 * WINDOW => {
+                Some(Sum { of: Term::Number(Number { first, width }), constant: 0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// A value of so many bits and a constant; what it depends on, where their sum may wrap.
+    pub fn plus(&mut self, shadow: Shadow, constant: u128, width: u32) -> Shadow {
+        let sum = self.sum(shadow).and_then(|sum| {
+            let Term::Number(number) = sum.of else { return None };
+            let most = sum.constant as u128 + ((1 << number.width) - 1);
+            let fits = most.checked_add(constant)? < SUMS_END.min(1 << width.min(64));
+            fits.then(|| Sum { constant: sum.constant + constant as i64, ..sum })
+        });
+        let Some(sum) = sum else { return self.join([shadow]) };
+        let set = Set { sum: Some(sum), ..self.get(shadow).clone() };
+        match self.add(set) {
+            UNSTABLE => Shadow::UNSTABLE,
+            set => Shadow { set, copied: 0, width: SUM },
+        }
+    }
+
     /// Forgets those of a run but keeps the memory.
     pub fn clear(&mut self) {
         self.0.truncate(LENGTH as usize + 1);
@@ -119,6 +172,7 @@ impl Sets {
             joined.octets.add(&other.octets);
             joined.length |= other.length;
             joined.unstable |= other.unstable;
+            joined.sum = None;
             all = self.add(joined);
         }
         Shadow { set: all, copied: 0, width: 0 }
@@ -126,7 +180,7 @@ impl Sets {
 
     /// The bits of a value that a mask leaves.
     pub fn masked(&mut self, shadow: Shadow, mask: u128) -> Shadow {
-        let Some((first, width)) = shadow.copied() else { return shadow };
+        let Some((first, width)) = shadow.copied() else { return shadow.vague() };
         if mask.wrapping_add(1) & mask == 0 {
             return if mask == 0 { Shadow::default() } else { shadow.slice(127 - mask.leading_zeros(), 0) };
         }
@@ -185,6 +239,25 @@ mod tests {
         assert!(sets.get(unstable).unstable);
         let far = Shadow::copy(8 * flow_cache::WINDOW, 8);
         assert!(sets.get(far).unstable);
+    }
+
+    #[test]
+    fn a_sum_is_known_as_long_as_it_cannot_wrap() {
+        let mut sets = Sets::default();
+        let number = Number { first: 8, width: 16 };
+        let sum = sets.plus(Shadow::copy(8, 16), 54, 32);
+        assert_eq!(sets.sum(sum), Some(Sum { of: Term::Number(number), constant: 54 }));
+        let more = sets.plus(sum.slice(63, 0), 4, 32);
+        assert_eq!(sets.sum(more), Some(Sum { of: Term::Number(number), constant: 58 }));
+        assert_eq!(bits(&mut sets, more), (8..24).collect::<Vec<_>>());
+        let wraps = sets.plus(Shadow::copy(8, 16), 1, 16);
+        assert_eq!(
+            (sets.sum(wraps), sets.sum(more.slice(30, 0)), sets.sum(Shadow::LENGTH.slice(15, 0))),
+            (None, None, None)
+        );
+        let (masked, joined) = (sets.masked(Shadow::LENGTH, 0xffff), sets.join([more]));
+        assert_eq!((sets.sum(masked), sets.sum(joined)), (None, None));
+        assert!(sets.get(masked).length);
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! What a packet's length has to be, where a run only compared it.
+
+/// Bits of the packet, read as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Number {
+    /// The packet's first bit of it.
+    pub first: usize,
+    /// At most 32.
+    pub width: u32,
+}
+
+/// The packet's length, less a number in it where there is one, lies between two values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LengthRange {
+    pub less: Option<Number>,
+    pub least: i64,
+    pub most: i64,
+}
+
+impl Number {
+    /// Of a packet; none of one that is too short.
+    #[inline]
+    fn of(self, packet: &[u8]) -> Option<i64> {
+        let end = self.first + self.width as usize;
+        let octets = packet.get(self.first / 8..end.div_ceil(8))?;
+        let number = octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
+        Some((number >> (end.next_multiple_of(8) - end) & ((1 << self.width) - 1)) as i64)
+    }
+}
+
+impl LengthRange {
+    /// Whether the packet is as long as that.
+    #[inline]
+    pub fn holds(&self, packet: &[u8]) -> bool {
+        let number = self.less.map_or(Some(0), |number| number.of(packet));
+        number.is_some_and(|number| (self.least..=self.most).contains(&(packet.len() as i64 - number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_at_any_bit() {
+        let packet = [0x12, 0x34, 0x56, 0x78, 0x9a];
+        let of = |first, width| Number { first, width }.of(&packet);
+        assert_eq!([of(0, 8), of(4, 12), of(6, 5), of(4, 32)], [0x12, 0x234, 0b10001, 0x2345_6789].map(Some));
+        assert_eq!(of(33, 8), None);
+    }
+
+    #[test]
+    fn the_length_is_compared_with_the_number_in_the_packet() {
+        let range = LengthRange { less: Some(Number { first: 0, width: 8 }), least: 4, most: 6 };
+        let holds = |number: u8, length| {
+            let mut packet = vec![0; length];
+            packet[0] = number;
+            range.holds(&packet)
+        };
+        assert_eq!([3, 4, 6, 7].map(|length| holds(0, length)), [false, true, true, false]);
+        assert_eq!([12, 13, 15, 16].map(|length| holds(9, length)), [false, true, true, false]);
+        let alone = LengthRange { less: None, least: i64::MIN, most: 2 };
+        assert!(alone.holds(&[0; 2]) && !alone.holds(&[0; 3]));
+    }
+}
