@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -136,6 +137,22 @@ async def test_who_waits_hears_that_etcd_does_not_answer_and_others_may_give_up(
             await each
     assert gives_up.cancelled()
     await etcd.close()
+
+
+async def test_what_does_not_fit_into_one_goes_beside_it(one_etcd: EtcdCluster) -> None:
+    all_under_way = asyncio.Barrier(3)
+    transact = Etcd.transact
+
+    async def under_way(etcd: Etcd, *wanted: Any) -> Outcome:
+        await all_under_way.wait()
+        return await transact(etcd, *wanted)
+
+    async with grouping(one_etcd) as etcd:
+        prefix = a_prefix()
+        with mock.patch.object(Etcd, "transact", under_way):
+            puts = [Put(prefix + b"%d" % number, b"") for number in range(3 * CHANGES_AT_ONCE)]
+            done = await asyncio.gather(*(etcd.transact([], each) for each in puts))
+        assert all(each.succeeded for each in done) and len((await etcd.below(prefix))[1]) == len(puts)
 
 
 async def test_many_edges_look_for_changes_together(one_etcd: EtcdCluster) -> None:

@@ -1,4 +1,4 @@
-"""Transactions that a process has etcd carry out together: what comes while one is under way goes as the next one.
+"""Transactions that a process has etcd carry out together: what comes while some are under way goes with the next ones.
 
 So a process that stands for many edges asks once where it would ask for each. To whoever asks, each is a transaction
 of its own: if the conditions do not all hold, or etcd refuses what one wants, they go one by one.
@@ -35,6 +35,10 @@ class _Waiting:
     conditions: tuple[Condition, ...]
     operations: tuple[Operation, ...]
     outcome: asyncio.Future[Outcome]
+
+    @property
+    def changes(self) -> int:
+        return max(len(self.conditions), len(self.operations))
 
     @property
     def octets(self) -> int:
@@ -81,32 +85,35 @@ class GroupCommit(Etcd):
     async def _commit_all(self) -> None:
         try:
             while self._waiting:
-                await self._commit(self._next())
+                await asyncio.gather(*map(self._commit, self._next()))
         finally:
             self._under_way = None
 
-    def _next(self) -> list[_Waiting]:
-        """Take what etcd carries out as one: within its bounds, and none reads or writes what another one writes."""
-        group: list[_Waiting] = []
+    def _next(self) -> list[list[_Waiting]]:
+        """Take what may be carried out at once, as groups within etcd's bounds: none meets what another one writes."""
+        groups: list[list[_Waiting]] = []
         changes = octets = 0
         read: set[bytes] = set()
         written: set[bytes] = set()
         while self._waiting:
             each = self._waiting[0]
-            changes += max(len(each.conditions), len(each.operations))
-            octets += each.octets
             meets = each.written & (read | written) or each.read & written
-            if group and (changes > CHANGES_AT_ONCE or octets > OCTETS_AT_ONCE or meets or each.has_ranges):
+            if groups and (meets or each.has_ranges):
                 break
             self._waiting.popleft()
             if each.outcome.cancelled():
                 continue
-            group.append(each)
+            changes += each.changes
+            octets += each.octets
+            if not groups or changes > CHANGES_AT_ONCE or octets > OCTETS_AT_ONCE:
+                groups.append([])
+                changes, octets = each.changes, each.octets
+            groups[-1].append(each)
             read |= each.read
             written |= each.written
             if each.has_ranges:
                 break
-        return group
+        return groups
 
     async def _commit(self, group: Sequence[_Waiting]) -> None:
         try:
