@@ -116,7 +116,7 @@ def scenes(draw: Draw, number: int, lengths: Lengths) -> Iterator[Scene]:
     yield replace(large, row=Row.LARGE_WINDOW)
     yield replace(large, row=Row.BEST_PATH, policy=SchedulingPolicy.BEST_PATH)
     for traffic in (Traffic.BOTH_SEND, Traffic.DELAYED_ACKS, Traffic.UDP, Traffic.ESP):
-        yield replace(plain, row=Row(traffic.value), traffic=traffic)
+        yield replace(plain, row=Row(traffic.value), traffic=traffic, window=PAPER_WINDOW)
 
 
 def _sum(routes: Sequence[Route]) -> float:
