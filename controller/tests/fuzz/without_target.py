@@ -21,7 +21,7 @@ shim6.validators.Validators.spend
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
 wire.icmpv6.unreachable
 edge.faults.Faults.contained edge.faults.Faults.note edge.inner_link.submitted edge.links.Links.send
-edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within
+edge.links.Links.packet_out edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within
 session.egress_selection.EgressSelection.arrive
 session.egress_selection.EgressSelection.deliver session.egress_selection.EgressSelection.send
 session.egress_selection.EgressSelection.within
