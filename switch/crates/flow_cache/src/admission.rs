@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_flow_is_told_by_octets_that_ways_look_at() {
         let mut seen = Seen::default();
-        let mut key = Key { octets: Octets::default(), at_least: 16, exact_length: false, lengths: vec![] };
+        let mut key = Key { octets: Octets::default(), at_least: 16, exact_length: false, ranges: vec![] };
         assert!(key.octets.add_bits(8, 8));
         seen.learned(&Shape::new(&key).unwrap());
         let flow = |port, packet: &[u8]| seen.flow(port, packet, 7);

@@ -270,7 +270,7 @@ mod tests {
     fn key(octets: std::ops::Range<usize>) -> Key {
         let mut of = Octets::default();
         assert!(of.add_bits(8 * octets.start, 8 * octets.len()));
-        Key { octets: of, at_least: octets.end.max(8), exact_length: false, lengths: vec![] }
+        Key { octets: of, at_least: octets.end.max(8), exact_length: false, ranges: vec![] }
     }
 
     fn way(port: u32) -> Way {

@@ -12,15 +12,15 @@
 mod admission;
 mod edit;
 mod flows;
-mod length;
 mod octets;
+mod range;
 mod reads;
 mod shape;
 
 pub use edit::{Edit, LITERAL};
 pub use flows::{Flows, Keeping, Look, Settings};
-pub use length::{LengthRange, Number};
 pub use octets::{Octets, WINDOW};
+pub use range::{Number, Range};
 pub use shape::MOST_WORDS;
 
 use ir::{CounterId, TableId};
@@ -55,8 +55,8 @@ pub struct Key {
     pub at_least: usize,
     /// Whether only packets of the same length take it.
     pub exact_length: bool,
-    /// What else its length has to be; one range for each number in the packet, in order.
-    pub lengths: Vec<LengthRange>,
+    /// What its length and numbers in it have to be besides, in order.
+    pub ranges: Vec<Range>,
 }
 
 /// What was found out by watching a packet's run.

@@ -57,10 +57,10 @@ impl Shape {
         self.words.len() + 1
     }
 
-    /// The key of a packet and its hash; none of a packet whose length lets it take no such way.
+    /// The key of a packet and its hash; none of a packet whose length or numbers let it take no such way.
     #[inline]
     pub fn key(&self, port: u32, packet: &[u8], secret: u64, words: &mut Words) -> Option<u64> {
-        if packet.len() < self.key.at_least || !self.key.lengths.iter().all(|range| range.holds(packet)) {
+        if packet.len() < self.key.at_least || !self.key.ranges.iter().all(|range| range.holds(packet)) {
             return None;
         }
         let length = if self.key.exact_length { packet.len() as u64 } else { 0 };
@@ -87,12 +87,12 @@ pub fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LengthRange, Number};
+    use crate::{Number, Range};
 
     fn key(bits: &[(usize, usize)], at_least: usize) -> Key {
         let mut octets = Octets::default();
         assert!(bits.iter().all(|(first, count)| octets.add_bits(*first, *count)));
-        Key { octets, at_least, exact_length: false, lengths: vec![] }
+        Key { octets, at_least, exact_length: false, ranges: vec![] }
     }
 
     fn words(shape: &Shape, port: u32, packet: &[u8]) -> Option<Vec<u64>> {
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn a_length_that_was_only_compared_is_no_part_of_the_key() {
         let less = Some(Number { first: 0, width: 8 });
-        let lengths = vec![LengthRange { less, least: 3, most: i64::MAX }];
-        let shape = Shape::new(&Key { lengths, ..key(&[(8, 8)], 8) }).unwrap();
+        let ranges = vec![Range { of_length: true, less, least: 3, most: i64::MAX }];
+        let shape = Shape::new(&Key { ranges, ..key(&[(8, 8)], 8) }).unwrap();
         assert_eq!(words(&shape, 0, &[6; 9]), words(&shape, 0, &[[5].as_slice(), &[6; 9]].concat()));
         assert_eq!(words(&shape, 0, &[7; 9]), None);
     }

@@ -5,13 +5,13 @@
 
 mod calls;
 mod frame;
-mod lengths;
 mod ops;
+mod ranges;
 mod shadow;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use flow_cache::{Edit, End, Key, LengthRange, Octets, Watched, Way};
+use flow_cache::{Edit, End, Key, Octets, Range, Watched, Way};
 use ir::{CounterId, FunctionId, Program, StandardMetadata, TableId};
 use runtime::{Backend, Context};
 
@@ -39,7 +39,7 @@ pub struct Watcher {
     octets: Octets,
     at_least: usize,
     exact_length: bool,
-    lengths: Vec<LengthRange>,
+    ranges: Vec<Range>,
     found: Vec<(TableId, u32)>,
     counts: Vec<(CounterId, u64)>,
     /// Numbers of the objects that it looked into.
@@ -74,9 +74,9 @@ impl Watcher {
         if too_far {
             return None;
         }
-        let mut lengths = std::mem::take(&mut self.lengths);
-        lengths.sort_by_key(|range| range.less);
-        let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length, lengths };
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.sort_by_key(|range| (range.of_length, range.less));
+        let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length, ranges };
         let (found, counts) = (std::mem::take(&mut self.found).into(), std::mem::take(&mut self.counts).into());
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable();

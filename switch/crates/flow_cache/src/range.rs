@@ -1,4 +1,4 @@
-//! What a packet's length has to be, where a run only compared it.
+//! What a packet's length and numbers in it have to be, where a run only compared them.
 
 /// Bits of the packet, read as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,9 +9,10 @@ pub struct Number {
     pub width: u32,
 }
 
-/// The packet's length, less a number in it where there is one, lies between two values.
+/// The packet's length, less a number in it, lies between two values; or one of the two alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LengthRange {
+pub struct Range {
+    pub of_length: bool,
     pub less: Option<Number>,
     pub least: i64,
     pub most: i64,
@@ -28,12 +29,13 @@ impl Number {
     }
 }
 
-impl LengthRange {
-    /// Whether the packet is as long as that.
+impl Range {
+    /// Whether the packet is within it.
     #[inline]
     pub fn holds(&self, packet: &[u8]) -> bool {
+        let length = if self.of_length { packet.len() as i64 } else { 0 };
         let number = self.less.map_or(Some(0), |number| number.of(packet));
-        number.is_some_and(|number| (self.least..=self.most).contains(&(packet.len() as i64 - number)))
+        number.is_some_and(|number| (self.least..=self.most).contains(&(length - number)))
     }
 }
 
@@ -51,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_length_is_compared_with_the_number_in_the_packet() {
-        let range = LengthRange { less: Some(Number { first: 0, width: 8 }), least: 4, most: 6 };
+        let range = Range { of_length: true, less: Some(Number { first: 0, width: 8 }), least: 4, most: 6 };
         let holds = |number: u8, length| {
             let mut packet = vec![0; length];
             packet[0] = number;
@@ -59,7 +61,11 @@ mod tests {
         };
         assert_eq!([3, 4, 6, 7].map(|length| holds(0, length)), [false, true, true, false]);
         assert_eq!([12, 13, 15, 16].map(|length| holds(9, length)), [false, true, true, false]);
-        let alone = LengthRange { less: None, least: i64::MIN, most: 2 };
+        let number = Range { of_length: false, ..range };
+        assert!(!number.holds(&[1; 9]));
+        let number = Range { least: -1, most: -1, ..number };
+        assert!(number.holds(&[1; 3]) && !number.holds(&[2; 3]));
+        let alone = Range { of_length: true, less: None, least: i64::MIN, most: 2 };
         assert!(alone.holds(&[0; 2]) && !alone.holds(&[0; 3]));
     }
 }
