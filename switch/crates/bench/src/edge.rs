@@ -21,11 +21,17 @@ pub fn load(p4src: &Path, kind: BackendKind, routes: &[Route]) -> Result<Loaded>
     let compiled =
         compiler::compile_file(&p4src.join("v1model/main.p4"), &options).map_err(|failure| anyhow!("{failure}"))?;
     let loaded = Loaded::new(Arc::new(compiled.program), kind).map_err(|error| anyhow!("{error}"))?;
+    fill(&loaded, routes)?;
+    Ok(loaded)
+}
+
+/// Gives the program its entries.
+pub fn fill(loaded: &Loaded, routes: &[Route]) -> Result<()> {
     let mut nodes = Nodes::default();
     for line in script::parse(&entries(routes)?).map_err(|error| anyhow!("{error}"))? {
-        apply(&loaded, &mut nodes, &line.command).map_err(|error| anyhow!("line {}: {error}", line.number))?;
+        apply(loaded, &mut nodes, &line.command).map_err(|error| anyhow!("line {}: {error}", line.number))?;
     }
-    Ok(loaded)
+    Ok(())
 }
 
 /// The entries as a case writes them: each port has a VLAN of its own, its number and one.

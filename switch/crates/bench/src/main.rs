@@ -6,6 +6,7 @@ mod forwarding;
 mod handwritten;
 mod lookups;
 mod packets;
+mod scenes;
 mod threads;
 mod tracing;
 mod veth;

@@ -38,7 +38,19 @@ pub struct Rates(Vec<(String, Vec<f64>)>);
 
 impl Rates {
     /// One draw: each contestant warms up, and then runs for so long.
-    pub fn take_turns(&mut self, effort: Effort, numbers: &mut Rng, mut contestants: Vec<Contestant<'_>>) {
+    pub fn take_turns(&mut self, effort: Effort, numbers: &mut Rng, contestants: Vec<Contestant<'_>>) {
+        let start = Instant::now();
+        self.take_turns_by(|| start.elapsed(), effort, numbers, contestants);
+    }
+
+    /// The same by another clock, such as one of the processor's time.
+    pub fn take_turns_by(
+        &mut self,
+        clock: impl Fn() -> Duration,
+        effort: Effort,
+        numbers: &mut Rng,
+        mut contestants: Vec<Contestant<'_>>,
+    ) {
         if self.0.is_empty() {
             self.0 = contestants.iter().map(|contestant| (contestant.name.clone(), vec![])).collect();
         }
@@ -47,12 +59,13 @@ impl Rates {
             (contestant.work)();
         }
         for contestant in &mut contestants {
-            let start = Instant::now();
-            let mut units = 0;
-            while start.elapsed() < Duration::from_millis(effort.millis) {
+            let (start, mut units) = (clock(), 0);
+            let mut took = Duration::ZERO;
+            while took < Duration::from_millis(effort.millis) {
                 units += (contestant.work)();
+                took = clock() - start;
             }
-            let rate = units as f64 / start.elapsed().as_secs_f64();
+            let rate = units as f64 / took.as_secs_f64();
             self.0.iter_mut().filter(|(name, _)| *name == contestant.name).for_each(|(_, rates)| rates.push(rate));
         }
     }
