@@ -30,7 +30,7 @@ parser PathOptionParser(packet_in packet, in chain_t chain, inout path_option_t 
         option.report.arrived = seen.arrived;
         option.report.received = seen.received;
         option.report.marked = seen.marked;
-        option.report.held = seen.held;
+        option.report.came = seen.came;
         transition sequence;
     }
 
@@ -42,7 +42,7 @@ parser PathOptionParser(packet_in packet, in chain_t chain, inout path_option_t 
         option.report.arrived = seen.arrived;
         option.report.received = seen.received;
         option.report.marked = seen.marked;
-        option.report.held = seen.held;
+        option.report.came = seen.came;
         transition order;
     }
 

@@ -47,8 +47,8 @@ typedef bit<128> unreported_t;
 const bit<8> REPORT_IS_DUE = 1;         // one of the first packet could be here
 const bit<8> COPIES_WENT   = 2;         // what it held went by the others
 
-// 17 bits of session and slot, the number, is it a probe, was the path busy, 3 bits of nothing, when it is due in microseconds, how
-// long after it was sent in units of 64 of them, the path's work in 16ths.
+// 17 bits of session and slot, the number, is it a probe, was the path busy, is a copy kept, 2 bits of nothing, when it is due in
+// microseconds, how long after it was sent in units of 64 of them, the path's work in 16ths.
 typedef bit<128> numbered_packet_t;
 
 // Streams overlap only as far as they have more than 1024 packets under way, or are more than 256.
@@ -104,7 +104,14 @@ control PathNumbers(inout metadata_t meta) {
             if (meta.schedule.busy) {
                 busy = 1;
             }
-            packets.write(NUMBERED_PACKET(index, sequence), index[16:0] ++ sequence ++ probe ++ busy ++ 3w0 ++ meta.schedule.delivery[47:16]
+            bit<1> copied = 0;
+#ifdef WITH_PACKET_BUFFERS
+            if (meta.path_option.put_ordered && meta.path_option.put_copies == 0) {
+                copied = 1;
+            }
+#endif
+            packets.write(NUMBERED_PACKET(index, sequence),
+                          index[16:0] ++ sequence ++ probe ++ busy ++ copied ++ 2w0 ++ meta.schedule.delivery[47:16]
                           ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
             // A copy has the order of its packet.
             if (meta.path_option.put_ordered && !meta.copy.out_of_buffer && !meta.replication.copy) {
@@ -158,8 +165,10 @@ control PathNumbers(inout metadata_t meta) {
                 meta.schedule.busy = packet[85:85] == 1;
                 meta.schedule.answer = ANSWER_REGULAR;
                 meta.schedule.verdict = VERDICT_MEASURED;
-                // One that is lost in many may be lost anywhere; a path that loses a quarter is broken, or full.
-                if (lost != 0 && lost << 2 >= fresh) {
+                // One that is lost in many may be lost anywhere; a path that loses a quarter is broken, or full. Of a path that copies
+                // are kept of, what is lost goes again by another one: what still comes by it is won, and without it the others' queues
+                // would overflow.
+                if (lost != 0 && lost << 2 >= fresh && packet[84:84] == 0) {
                     meta.schedule.verdict = VERDICT_LOST;
                     meta.schedule.certain = true;
                 }

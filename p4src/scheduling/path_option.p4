@@ -4,7 +4,7 @@
 //   | next header | length | 0x1E | option length | version (4) | counted (1) | slot (3) | sequence (24) |
 //   | order (32) | copies (8) | microseconds that it may be waited for what was sent before (24) |            of version 2
 //   | slot (8) | newest sequence (24) | when that came, by the receiver's clock (32) |                        of a report
-//   | packets that came (24) | marked (16) | microseconds since the newest one came (24) |
+//   | packets that came (24) | marked (16) | which of the 24 before the newest one came (24) |
 //
 // Version 2 is of a packet that wants to come in the order in which its session sent it, by whatever path, or that goes in several
 // copies, of which one is wanted. The order of a session's packets is one number for all paths, and only of such packets.
@@ -51,7 +51,7 @@ header path_report_h {
     bit<32> arrived;            // microseconds
     bit<24> received;
     bit<16> marked;             // with "congestion experienced"
-    bit<24> held;
+    bit<24> came;               // of the 24 before the newest one: a bit for each, the lowest for the last of them
 }
 
 // Looked ahead at.
@@ -80,7 +80,7 @@ struct path_option_order_and_report_t {
     bit<32> arrived;
     bit<24> received;
     bit<16> marked;
-    bit<24> held;
+    bit<24> came;
 }
 
 struct path_option_and_report_t {
@@ -90,7 +90,7 @@ struct path_option_and_report_t {
     bit<32> arrived;
     bit<24> received;
     bit<16> marked;
-    bit<24> held;
+    bit<24> came;
 }
 
 // What a report says.
@@ -100,7 +100,7 @@ struct path_report_t {
     bit<32> arrived;
     bit<24> received;
     bit<16> marked;
-    bit<24> held;
+    bit<24> came;
 }
 
 // The first path option of a packet, and the one that it gets.

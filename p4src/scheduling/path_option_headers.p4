@@ -34,7 +34,7 @@
         its_report.arrived = option.put_report.arrived;     \
         its_report.received = option.put_report.received;   \
         its_report.marked = option.put_report.marked;       \
-        its_report.held = option.put_report.held;           \
+        its_report.came = option.put_report.came;           \
     }
 
 // How many octets longer that makes the packet, and how many a packet that is as long as this one may be longer by.

@@ -131,17 +131,13 @@ control PathReports(in headers_t hdr, inout metadata_t meta) {
                 bit<88> counts;
                 sequences.read(seen, index);
                 packets.read(counts, index);
-                bit<48> held = meta.arrived - counts[87:40];
-                if (held[47:24] != 0) {
-                    held = 48w0xFFFFFF;
-                }
                 meta.path_option.to_report = true;
                 meta.path_option.put_report.slot = slot;
                 meta.path_option.put_report.newest = seen[63:40];
                 meta.path_option.put_report.arrived = counts[71:40];
                 meta.path_option.put_report.received = counts[39:16];
                 meta.path_option.put_report.marked = counts[15:0];
-                meta.path_option.put_report.held = held[23:0];
+                meta.path_option.put_report.came = seen[24:1];
                 unreported.write(session, (meta.arrived + REPORT_INTERVAL) ++ slot ++ (slots & ~(8w1 << slot)) ++ 8w0);
             }
         }

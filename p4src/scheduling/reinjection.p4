@@ -2,7 +2,8 @@
 //
 //   sent       a copy is kept until a report of it should have come   COPY_KEEP
 //              (its delivery, the slowest path's delay and REPORT_WAITS)
-//   reported   what the peer's report confirms is released            COPY_RELEASE
+//   reported   what the peer's report confirms is released, and what  COPY_RELEASE
+//              it says is missing goes by another path: a path keeps its order, so that is lost
 //   too late   the copy starts again: has its path told nothing for half of that time, while the peer told of others?
 //                no    it waits on, at most LONGEST_KEPT in all
 //                yes   all that it held goes by the others         COPY_SEND
@@ -42,6 +43,13 @@ const bit<8> REFUSED_ORDER = 1;
 
 #ifdef WITH_PACKET_BUFFERS
 
+// Of the packets before the newest one that a report tells of, the one that is so far before the last of them.
+#define SEND_IF_MISSING(k)                                                                                     \
+    if (meta.path_option.report.came[k:k] == 0) {                                                              \
+        copies.release(path, number - ((k + 2) << 8));                                                         \
+        copies.send(path, number - ((k + 1) << 8));                                                            \
+    }
+
 control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     @id(REINJECTION_BUFFER_ID)
     @name("reinjection")
@@ -54,6 +62,32 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         if (meta.copy.order == COPY_KEEP) {
             kept = copies.keep(path, number, hold, FIELDS_OF_COPY);
         } else if (meta.copy.order == COPY_RELEASE) {
+            if (meta.path_option.report.came != ~24w0) {
+                SEND_IF_MISSING(23)
+                SEND_IF_MISSING(22)
+                SEND_IF_MISSING(21)
+                SEND_IF_MISSING(20)
+                SEND_IF_MISSING(19)
+                SEND_IF_MISSING(18)
+                SEND_IF_MISSING(17)
+                SEND_IF_MISSING(16)
+                SEND_IF_MISSING(15)
+                SEND_IF_MISSING(14)
+                SEND_IF_MISSING(13)
+                SEND_IF_MISSING(12)
+                SEND_IF_MISSING(11)
+                SEND_IF_MISSING(10)
+                SEND_IF_MISSING(9)
+                SEND_IF_MISSING(8)
+                SEND_IF_MISSING(7)
+                SEND_IF_MISSING(6)
+                SEND_IF_MISSING(5)
+                SEND_IF_MISSING(4)
+                SEND_IF_MISSING(3)
+                SEND_IF_MISSING(2)
+                SEND_IF_MISSING(1)
+                SEND_IF_MISSING(0)
+            }
             copies.release(path, number);
         } else {
             copies.send(path, number + AND_ALL_AFTER);
@@ -66,12 +100,13 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
 // What Schedules does with copies: all other names are of that control.
 #ifdef WITH_PACKET_BUFFERS
 
-// What a report confirms.
+// What a report confirms, and what it says is missing.
 #define RELEASE_COPIES                                                                                         \
     if (in_order && meta.schedule.reported) {                                                                  \
         meta.copy.slot = meta.schedule.slot[2:0];                                                              \
         meta.copy.sequence = meta.path_option.report.newest;                                                   \
         meta.copy.order = COPY_RELEASE;                                                                        \
+        released_copies.write(SESSION_SLOT(meta.copy.slot), 8w1 ++ meta.copy.sequence);                        \
         reinjection.apply(meta, 0, kept);                                                                      \
     }
 
@@ -104,7 +139,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         }                                                                                                      \
     }
 
-// A copy whose time has come.
+// A copy whose time has come, or that a report sent: what that confirmed is here no more, so the others up to its newest one are lost.
 #define CONSIDER_COPY                                                                                          \
     if (in_order && meta.copy.out_of_buffer && meta.session.direction == SESSION_OUTBOUND) {                   \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
@@ -113,6 +148,10 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         bit<48> at_least = 16w0 ++ meta.copy.silence;                                                          \
         bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                            \
         bool nothing = meta.arrived - heard_reports[63:16] > LONGEST_UNREPORTED;                               \
+        bit<32> released;                                                                                      \
+        released_copies.read(released, SESSION_SLOT(meta.copy.slot));                                          \
+        bit<24> behind = released[23:0] - meta.copy.sequence;                                                  \
+        bool lost = released != 0 && behind[23:23] == 0;                                                       \
         bit<32> left = meta.copy.silence;                                                                      \
         bool silent = false;                                                                                   \
         if (unreported[127:80] != 0) {                                                                         \
@@ -124,19 +163,21 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         if (left < REPORT_INTERVAL[31:0]) {                                                                    \
             left = REPORT_INTERVAL[31:0];                                                                      \
         }                                                                                                      \
-        if (closed & its_bit == 0 && !silent) {                                                                \
+        if (closed & its_bit == 0 && !silent && !lost) {                                                       \
             if (meta.arrived - meta.copy.sent < LONGEST_KEPT) {                                                \
                 meta.copy.order = COPY_KEEP;                                                                   \
                 reinjection.apply(meta, left, kept);                                                           \
             }                                                                                                  \
             DROP(DROP_COPY_NEEDLESS);                                                                          \
         } else {                                                                                               \
-            if (closed & its_bit == 0) {                                                                       \
+            if (closed & its_bit == 0 && silent) {                                                             \
                 unreported_since.write(SESSION_SLOT(meta.copy.slot),                                           \
                                        unreported[127:24] ++ (unreported[23:16] | COPIES_WENT) ++ unreported[15:0]); \
             }                                                                                                  \
-            meta.copy.order = COPY_SEND;                                                                       \
-            reinjection.apply(meta, 0, kept);                                                                  \
+            if (closed & its_bit != 0 || silent) {                                                             \
+                meta.copy.order = COPY_SEND;                                                                   \
+                reinjection.apply(meta, 0, kept);                                                              \
+            }                                                                                                  \
             meta.copy.times_again = meta.copy.times_again + 1;                                                 \
             meta.schedule.before_known = true;                                                                 \
             meta.schedule.before_slot = 29w0 ++ meta.copy.slot;                                                \

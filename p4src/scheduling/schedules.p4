@@ -126,6 +126,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     PathMeasurement() path_measurement;
     PathClosing() path_closing;
 #ifdef WITH_PACKET_BUFFERS
+    // By session and slot: was there a report (8 bits), the newest packet that it told of.
+    @id(RELEASED_COPIES_REGISTER_ID)
+    @name("released_copies")
+    REGISTERS(bit<32>, bit<32>, SESSION_SLOTS, released_copies);
+
     Reinjection() reinjection;
     Resequencing() resequencing;
 #endif

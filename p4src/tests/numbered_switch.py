@@ -26,11 +26,11 @@ class Report(NamedTuple):
     arrived: int
     received: int
     marked: int = 0
-    held: int = 0
+    came: int = (1 << 24) - 1
 
     def octets(self) -> bytes:
         numbers = bytes([self.slot]) + (self.newest % NUMBERS).to_bytes(3) + (self.arrived % 2**32).to_bytes(4)
-        return numbers + (self.received % NUMBERS).to_bytes(3) + self.marked.to_bytes(2) + self.held.to_bytes(3)
+        return numbers + (self.received % NUMBERS).to_bytes(3) + self.marked.to_bytes(2) + self.came.to_bytes(3)
 
 
 class Numbered(NamedTuple):

@@ -65,10 +65,11 @@ class OrderedSwitch(NumberedSwitch):
         packet = ipv6(TCP, segment(named, 0, 100, ACK, (80, 1000)), REMOTE, LOCAL)
         return to_host(self.comes(time, slot, order_option(slot, sequence, order, wait), packet))
 
-    def told(self, time: int, slot: int, newest: int, received: int | None = None) -> None:
-        """The peer reports of a path."""
-        report = Report(slot, newest % NUMBERS, time, (newest if received is None else received) % NUMBERS)
-        self.comes(time, slot, option(slot, 0, report, counted=0), ipv6(59, b"", REMOTE, LOCAL))
+    def told(self, time: int, slot: int, newest: int, lost: tuple[int, ...] = ()) -> list[tuple[int, bytes]]:
+        """The peer reports of a path, of which these numbers are missing; what the switch sends for it."""
+        came = NUMBERS - 1 - sum(1 << (newest - 1 - number) for number in lost)
+        report = Report(slot, newest % NUMBERS, time, (newest - len(lost)) % NUMBERS, 0, came)
+        return self.comes(time, slot, option(slot, 0, report, counted=0), ipv6(59, b"", REMOTE, LOCAL))
 
     def ends_session(self) -> None:
         """The controller takes the order and the numbers from it."""

@@ -112,6 +112,21 @@ def test_what_the_peer_told_of_is_not_sent_again(make: Make) -> None:
     assert switch.path_events() == []
 
 
+@pytest.mark.parametrize("places", [(0,), (2,), (1, 2, 5), (0, 1, 2, 3, 4)])
+def test_what_a_report_says_is_missing_goes_by_the_other_path(make: Make, places: tuple[int, ...]) -> None:
+    """At once, with the order that it had, and nothing else does; however many are missing, the path stays open."""
+    switch = begun(make(CLOSING))
+    sent = [switch.orders(BEGUN + number, number) for number in range(10, 40)]
+    of_path = [each for each in sent if each.slot == 0]
+    assert len(of_path) > 6
+    lost = [of_path[place] for place in places]
+    told = switch.told(BEGUN + 30 * MILLISECOND, 0, of_path[6].sequence, tuple(each.sequence for each in lost))
+    left = to_peer(told + switch.passes(BEGUN + 31 * MILLISECOND))
+    assert [(each.slot, each.order, each.segment) for each in left] == [(1, each.order, each.segment) for each in lost]
+    assert switch.path_events() == []
+    assert {switch.orders(BEGUN + 32 * MILLISECOND, number).slot for number in range(40, 80)} == {0, 1}
+
+
 def test_a_path_that_goes_on_telling_keeps_what_waits_in_it(make: Make) -> None:
     switch = begun(make(replace(CLOSING, tolerance=SECOND)))
     sent = [switch.orders(BEGUN + number, number) for number in range(10, 50)]
