@@ -1,6 +1,6 @@
 //! `check` and `compile`: the compiler on the command line.
 
-use std::io::Write;
+use std::io::{Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,15 +18,18 @@ pub fn check(args: &Check) -> Result<ExitCode> {
         Ok(compiled) => (&compiled.warnings, &compiled.sources, true),
         Err(failure) => (&failure.diagnostics, &failure.sources, false),
     };
+    let mut out = stdout().lock();
     if args.json {
         for report in diagnostics.reports(sources) {
-            println!("{}", serde_json::to_string(&report)?);
+            writeln!(out, "{}", serde_json::to_string(&report)?)?;
         }
     } else {
         eprint!("{}", diagnostics.render(sources, false));
         if let Ok(compiled) = &result {
-            println!("{}: no errors", args.program.display());
-            take_turns(&compiled.program).iter().for_each(|note| println!("{note}"));
+            writeln!(out, "{}: no errors", args.program.display())?;
+            if let Some(note) = take_turns(&compiled.program) {
+                writeln!(out, "{note}")?;
+            }
         }
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -68,7 +71,7 @@ fn encoded(info: &P4Info, path: &Path) -> Vec<u8> {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if path == Path::new("-") {
-        return Ok(std::io::stdout().write_all(bytes)?);
+        return Ok(stdout().write_all(bytes)?);
     }
     std::fs::write(path, bytes).with_context(|| path.display().to_string())
 }

@@ -26,6 +26,7 @@ mod test;
 mod trace;
 mod usage;
 
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use args::{Args, Command};
@@ -50,9 +51,15 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code,
+        // Whoever reads has enough (`| head`).
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("wayname-switch: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

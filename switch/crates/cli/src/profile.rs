@@ -5,6 +5,7 @@
 //! and a stage's share of the looks is its share of the time. So there is no clock in the measured code whose cost had to
 //! be taken out; what the marks cost is the difference of the two runs, and is printed.
 
+use std::io::{self, Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ pub fn profile(args: &Profile) -> Result<ExitCode> {
             running.store(false, Relaxed);
         }
     });
-    print(&stages, &looks, plain.nanos(), marked.nanos());
+    print(&mut stdout().lock(), &stages, &looks, plain.nanos(), marked.nanos())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -149,20 +150,22 @@ fn watch(stages: &Stages, body: impl FnOnce(&AtomicBool)) -> Vec<u64> {
     })
 }
 
-fn print(stages: &Stages, looks: &[u64], plain: f64, marked: f64) {
+fn print(out: &mut impl Write, stages: &Stages, looks: &[u64], plain: f64, marked: f64) -> io::Result<()> {
     let all = looks.iter().sum::<u64>().max(1) as f64;
-    println!(
+    writeln!(
+        out,
         "a packet takes {plain:.0} ns, with marks in the code {marked:.0} ns ({:+.1} %)",
         100.0 * (marked / plain - 1.0)
-    );
+    )?;
     // Twice the standard deviation of a share of one half, which is the largest.
-    println!(
+    writeln!(
+        out,
         "{all:.0} looks: a share is right to {:.1} % of the packet's time or better (95 of 100 times)",
         100.0 / all.sqrt()
-    );
+    )?;
     // Reading the processor's counters takes a privilege that virtual machines seldom have.
-    println!("cache misses are not counted\n");
-    println!("{:<12} {:<44} {:>7} {:>8}", "stage", "", "share", "ns");
+    writeln!(out, "cache misses are not counted\n")?;
+    writeln!(out, "{:<12} {:<44} {:>7} {:>8}", "stage", "", "share", "ns")?;
     let mut rows: Vec<_> = stages.all().iter().zip(looks).map(|(stage, looks)| (stage, *looks as f64 / all)).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut rest = (0, 0.0);
@@ -171,13 +174,13 @@ fn print(stages: &Stages, looks: &[u64], plain: f64, marked: f64) {
             rest = (rest.0 + 1, rest.1 + share);
             continue;
         }
-        row(kind(stage.kind), &stage.name, share, plain);
+        row(out, kind(stage.kind), &stage.name, share, plain)?;
     }
-    row("", &format!("{} other stages", rest.0), rest.1, plain);
+    row(out, "", &format!("{} other stages", rest.0), rest.1, plain)
 }
 
-fn row(kind: &str, name: &str, share: f64, whole: f64) {
-    println!("{kind:<12} {name:<44} {:>5.1} % {:>8.1}", 100.0 * share, share * whole);
+fn row(out: &mut impl Write, kind: &str, name: &str, share: f64, whole: f64) -> io::Result<()> {
+    writeln!(out, "{kind:<12} {name:<44} {:>5.1} % {:>8.1}", 100.0 * share, share * whole)
 }
 
 fn kind(kind: StageKind) -> &'static str {

@@ -1,7 +1,7 @@
 //! `test`: cases of a program, on each engine.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, stdout};
+use std::io::{self, IsTerminal, Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -36,16 +36,17 @@ pub fn test(args: &Test) -> Result<ExitCode> {
         }
     }
     let mut passed = 0;
+    let mut out = stdout();
     for path in &args.cases {
         let tried = run_case(&programs, path)?;
         passed += usize::from(tried.passed);
         match args.json {
-            true => println!("{}", serde_json::to_string(&tried)?),
-            false => print(&tried),
+            true => writeln!(out, "{}", serde_json::to_string(&tried)?)?,
+            false => print(&mut out, &tried)?,
         }
     }
     if !args.json {
-        println!("{passed} of {} cases passed", args.cases.len());
+        writeln!(out, "{passed} of {} cases passed", args.cases.len())?;
     }
     Ok(if passed == args.cases.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -106,41 +107,42 @@ fn run_case(programs: &[(Program, &'static str)], path: &Path) -> Result<Tried> 
 }
 
 /// Prints it for people; the trace of a packet stands behind the first failure that is about it.
-fn print(tried: &Tried) {
+fn print(out: &mut impl Write, tried: &Tried) -> io::Result<()> {
     let Tried { case, failures, .. } = tried;
     if tried.passed {
-        println!("{case}: passed");
+        writeln!(out, "{case}: passed")?;
     }
     let mut traces: Vec<_> = tried.traces.iter().collect();
     for (at, failure) in failures.iter().enumerate() {
         if at == 0 || failures[at - 1].engines != failure.engines {
-            println!("{case}: failed ({})", failure.engines.join(", "));
+            writeln!(out, "{case}: failed ({})", failure.engines.join(", "))?;
         }
-        print_failure(&failure.failure);
+        print_failure(out, &failure.failure)?;
         if let Some(at) = traces.iter().position(|each| Some(each.line) == failure.failure.packet) {
-            print_trace(traces.remove(at));
+            print_trace(out, traces.remove(at))?;
         }
     }
+    Ok(())
 }
 
-fn print_failure(failure: &Failure) {
+fn print_failure(out: &mut impl Write, failure: &Failure) -> io::Result<()> {
     let (Some(expected), Some(got)) = (&failure.expected, &failure.got) else {
-        println!("  {failure}");
-        return;
+        return writeln!(out, "  {failure}");
     };
     let line = failure.line.map_or_else(String::new, |line| format!("line {line}: "));
-    println!("  {line}{}:\n    expected {expected}\n    got      {got}", failure.what);
-    println!("             {}", differences(expected, got));
+    writeln!(out, "  {line}{}:\n    expected {expected}\n    got      {got}", failure.what)?;
+    writeln!(out, "             {}", differences(expected, got))
 }
 
-fn print_trace(traced: &Traced) {
-    println!("  the packet of line {}:", traced.line);
+fn print_trace(out: &mut impl Write, traced: &Traced) -> io::Result<()> {
+    writeln!(out, "  the packet of line {}:", traced.line)?;
     let colour = if stdout().is_terminal() { Colour::Always } else { Colour::Never };
     for trace in &traced.traces {
         for line in trace::text(trace, colour).lines() {
-            println!("    {line}");
+            writeln!(out, "    {line}")?;
         }
     }
+    Ok(())
 }
 
 /// A mark below each digit that differs.

@@ -209,3 +209,13 @@ def test_packets_of_cases_are_traced_without_a_switch(tmp_path: Path, program: P
     done = run("trace", program, case)
     assert done.returncode == 0
     assert f"\ndropped: the program marked it in ingress: mark_to_drop(std);  ({program}:" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, program: Path) -> None:
+    case = tmp_path / "case.stf"
+    case.write_text("packet 1 07\nexpect 2 07\n")
+    for words in (["check", program], ["test", program, case], ["trace", program, case], ["man"]):
+        with subprocess.Popen([SWITCH, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.close()
+            assert (process.stderr.read(), process.wait(PATIENCE)) == ("", 0), words
