@@ -292,6 +292,10 @@ def test_files_that_are_no_good_are_one_line_and_nothing_listens(tmp_path: Path)
         ),
         ('[[api.group]]\nname = "no such group"\nroles = ["read"]', "api.group[0].name: this machine has no group"),
         ('[[api.group]]\nname = "root"\nroles = []', "api.group[0].roles: has 0; write 1 to 3 roles"),
+        (
+            '[[api.group]]\nname = "root"\nroles = ["read"]\nedges = ["a"]',
+            "api.group[0].edges: is for processes of a fleet; leave edges out",
+        ),
         ('[[api.group]]\nname = "root"\nroles = ["admin"]', "api.group[0].roles[0]: is 'admin'; write one of"),
         ('listen = "unix:/a"', "api.listen: is 'unix:/a'; write HOST:PORT"),
     ],

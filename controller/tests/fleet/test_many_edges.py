@@ -10,7 +10,9 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from wayname.api.edges import make_edges_app
 from wayname.cli import many_edges
 from wayname.cli.many_edges import Edges
 from wayname.composition.configuration import load_config
+from wayname.config.api import ApiToken, Role
 from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
@@ -165,6 +168,36 @@ async def test_who_may_not_ask_learns_nothing_of_edges() -> None:
     assert {kind for kind, _ in two.audited} == {"api.refused"}
 
 
+async def test_roles_are_of_edges() -> None:
+    two = Two()
+    two.running["hamburg"] = OneOf()
+    token, digest = "a token", sha256(b"a token").hexdigest()
+    allowed = ApiToken(name="ops", roles=(Role.OPERATE,), edges=("berlin",), sha256=digest)
+    two.config = replace(two.config, api=two.config.api.model_copy(update={"token": (allowed,)}))
+    async with two.client(Peer("far", 1)) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        assert (await client.get("/edges/berlin/v1/status")).status_code == 200
+        assert (await client.post("/edges/berlin/v1/reload", json={})).status_code == 200
+        for method, path, role in (("GET", "status", "read"), ("POST", "reload", "operate")):
+            refused = await client.request(method, f"/edges/hamburg/v1/{path}")
+            assert refused.status_code == 403
+            assert f"token ops has not the role {role} for edge hamburg" in refused.json()["detail"]
+        # What is of no single edge tells of his alone.
+        assert [each["edge"] for each in (await client.get("/v1/edges")).json()] == ["berlin"]
+        assert (await client.get("/page/edges")).json() == (await client.get("/v1/edges")).json()
+        for path in ("/metrics", "/v1/status", "/edges/bonn/v1/status"):
+            text = (await client.get(path)).text
+            assert "berlin" in text and "hamburg" not in text
+        # An edge that does not run here is an edge.
+        del two.running["hamburg"]
+        assert (await client.get("/edges/hamburg/v1/status")).status_code == 403
+    allowed = allowed.model_copy(update={"edges": None})
+    two.config = replace(two.config, api=two.config.api.model_copy(update={"token": (allowed,)}))
+    async with two.client(Peer("far", 1)) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        assert (await client.get("/edges/hamburg/v1/status")).status_code == 503
+
+
 def written(folder: Path, text: str) -> Path:
     """Write a file with a sealing key beside it."""
     (folder / "fleet.key").touch(0o600)
@@ -191,6 +224,10 @@ def test_a_file_of_many_edges_is_that_of_each_of_them(tmp_path: Path) -> None:
         ('edges = ["a", "b", "a"]\n', "fleet.edges[2]: 'a' is there twice"),
         ('edges = ["a/b"]\n', "fleet.edges[0]: is 'a/b'"),
         ('edges = ["a"]\n[vrrp]\n', "vrrp: is for a process of one edge"),
+        (
+            'edges = ["a"]\n[[api.group]]\nname = "root"\nroles = ["read"]\nedges = ["a", "b"]\n',
+            "api.group[0].edges[1]: 'b' is not one of this process; those of [fleet] edges are a",
+        ),
     ],
 )
 def test_what_is_wrong_with_edges_is_one_line(tmp_path: Path, text: str, wrong: str) -> None:

@@ -20,6 +20,8 @@ from wayname.token_buckets import Rate
 
 PEER = "wayname_peer"
 """Where a connection says in the state of its requests who is at its other end."""
+CALLER = "wayname_caller"
+"""Where what answers finds in that state who asks."""
 # Requests of one caller and of all, and attempts with a wrong token or none: those of one address, and all.
 CALLS = Rate(50, 200), Rate(200, 800)
 FAILURES = Rate(1, 10), Rate(10, 100)
@@ -29,11 +31,13 @@ MOST_TOLD = 200
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What answers a request, how that sees it, and who takes note of what it changes."""
+    """What answers a request, how that sees it, who takes note of what it changes, and of which edge it is."""
 
     app: FastAPI
     scope: Scope
     audit: Audit
+    # None: of a process, and of none of its edges; or of an edge that is in no fleet.
+    edge: str | None
 
 
 class Access:
@@ -72,8 +76,9 @@ class Access:
         found = self._answering(scope)
         if (needed := _lacks(caller, found)) is not None:
             self._audit.refused(caller.name, peer, what, f"needs the role {needed}")
-            await problem_response(403, "Not allowed", _mend(caller, peer, needed))(scope, receive, send)
+            await problem_response(403, "Not allowed", _mend(caller, peer, needed, found.edge))(scope, receive, send)
             return
+        scope["state"][CALLER] = caller
         if scope["method"] in SAFE:
             await found.app(found.scope, receive, send)
             return
@@ -98,12 +103,14 @@ def _lacks(caller: Caller, found: Answering) -> Role | None:
     route = route_of(found.app, found.scope)
     said = Role.READ if route is None else role_of(route)
     needed = [said] if said else list(Role)
-    return next((role for role in needed if not caller.may(role)), None)
+    return next((role for role in needed if not caller.may(role, found.edge)), None)
 
 
-def _mend(caller: Caller, peer: Peer, needed: Role) -> str:
-    if peer.user is not None and not caller.roles:
+def _mend(caller: Caller, peer: Peer, needed: Role, edge: str | None) -> str:
+    if peer.user is not None and not caller.allowed:
         return (
             f"{caller.name} is in no group that may ask: write an [[api.group]] with the role {needed}, or ask as root"
         )
+    if edge is not None and caller.may(needed, None):
+        return f"{caller.name} has not the role {needed} for edge {edge}: see its `edges` in [api] of the configuration"
     return f"{caller.name} has not the role {needed}: add it to its `roles` in [api] of the configuration"

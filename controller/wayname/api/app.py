@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from wayname.adapter import SwitchError
 from wayname.adapter.port_links import ask_links
@@ -79,9 +79,12 @@ class ApiServices:
 def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     """Make the app of a controller that runs."""
     app = edge_app(running, beside)
-    access = Access(
-        lambda scope: Answering(app, scope, beside.audit), lambda: running.config.api, beside.audit, lambda: running.now
-    )
+
+    def answering(scope: Scope) -> Answering:
+        fleet = running.config.fleet
+        return Answering(app, scope, beside.audit, fleet.edge if fleet else None)
+
+    access = Access(answering, lambda: running.config.api, beside.audit, lambda: running.now)
     return RequestLimits(BrowserGuard(access))
 
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from starlette.datastructures import Headers
 
-from wayname.config.api import ApiConfig, Role
+from wayname.config.api import Allowed, ApiConfig, Role
 
 ROOT = 0
 
@@ -46,13 +46,16 @@ class Caller:
     """Somebody who is known, and what he may do."""
 
     name: str
-    roles: frozenset[Role]
+    allowed: tuple[Allowed, ...]
     # Who owns the process is not bounded: he could end it as well.
     is_owner: bool = False
 
-    def may(self, role: Role) -> bool:
-        """Whether he has a role; each role lets its owner look."""
-        return role in self.roles or (role is Role.READ and bool(self.roles))
+    def may(self, role: Role, edge: str | None) -> bool:
+        """Whether he has a role for an edge, or for what is of none; each role lets its owner look."""
+        return self.is_owner or any(
+            (role is Role.READ or role in each.roles) and (edge is None or each.edges is None or edge in each.edges)
+            for each in self.allowed
+        )
 
 
 class NotKnown(Exception):
@@ -65,8 +68,8 @@ def caller_of(peer: Peer, headers: Headers, api: ApiConfig) -> Caller:
 
 
 def _local(user: LocalUser, api: ApiConfig) -> Caller:
-    roles = {role for each in api.group if _gid(each.name) in user.groups for role in each.roles}
-    return Caller(f"user {user.uid}", frozenset(Role) if user.is_owner else frozenset(roles), user.is_owner)
+    allowed = tuple(each for each in api.group if _gid(each.name) in user.groups)
+    return Caller(f"user {user.uid}", allowed, user.is_owner)
 
 
 def _gid(name: str) -> int | None:
@@ -87,10 +90,10 @@ def _remote(peer: Peer, headers: Headers, api: ApiConfig) -> Caller:
         found = [each for each in api.token if hmac.compare_digest(each.sha256, digest)]
         if not found:
             raise NotKnown("the token is not one of this API: `wayname token new NAME` makes one")
-        return Caller(f"token {found[0].name}", frozenset(found[0].roles))
+        return Caller(f"token {found[0].name}", (found[0],))
     for each in api.client:
         if each.name in peer.names:
-            return Caller(f"certificate {each.name}", frozenset(each.roles))
+            return Caller(f"certificate {each.name}", (each,))
     if peer.names:
         raise NotKnown(f"no [[api.client]] has a name of the certificate ({', '.join(sorted(peer.names))})")
     raise NotKnown("send a token (`wayname --token-file FILE`), or a client certificate")

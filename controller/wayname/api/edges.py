@@ -8,22 +8,24 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import BaseModel, Field
 from starlette.types import ASGIApp, Scope
 
 from wayname.adapter import SwitchError
-from wayname.api.access import Access, Answering
+from wayname.api.access import CALLER, Access, Answering
 from wayname.api.app import ApiServices
 from wayname.api.audit import Audit
+from wayname.api.callers import Caller
 from wayname.api.guard import BrowserGuard
 from wayname.api.page import serve_assets
 from wayname.api.problems import ApiError, tell_problems
 from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import READ
 from wayname.api.views import is_used, waits_for
+from wayname.config.api import Role
 from wayname.config.model import Config
 from wayname.metrics.edges import edges_exposition
 from wayname.metrics.exposition import COUNTERS, TABLES, Scrape
@@ -97,11 +99,14 @@ def make_edges_app(edges: Edges, audit: Audit) -> ASGIApp:
 
     def answering(scope: Scope) -> Answering:
         found = _OF_EDGE.fullmatch(scope["path"])
-        edge = edges.running.get(found["edge"]) if found else None
-        if found is None or edge is None:
-            return Answering(app, scope, audit)
-        raw_path = scope["raw_path"].removeprefix(f"/edges/{found['edge']}".encode())
-        return Answering(edge.app, {**scope, "path": found["rest"], "raw_path": raw_path}, edge.services.audit)
+        if found is None:
+            return Answering(app, scope, audit, None)
+        name = found["edge"]
+        edge = edges.running.get(name)
+        if edge is None:
+            return Answering(app, scope, audit, name if name in edges.why_not else None)
+        raw_path = scope["raw_path"].removeprefix(f"/edges/{name}".encode())
+        return Answering(edge.app, {**scope, "path": found["rest"], "raw_path": raw_path}, edge.services.audit, name)
 
     access = Access(answering, lambda: edges.config.api, audit, lambda: asyncio.get_running_loop().time())
     return RequestLimits(BrowserGuard(access))
@@ -111,37 +116,45 @@ def serve_edges(app: FastAPI, edges: Edges) -> None:
     """Serve what is of no single edge."""
 
     @app.get("/v1/edges", openapi_extra=READ)
-    async def of_process() -> list[EdgeAnswer]:
-        """The edges that this controller stands for."""
-        return [edge_answer(edges, name) for name in edges.why_not]
+    async def of_process(request: Request) -> list[EdgeAnswer]:
+        """The edges that this controller stands for; those that who asks may look at."""
+        return [edge_answer(edges, name) for name in _seen_by(request, edges)]
 
     app.get("/page/edges", openapi_extra=READ, include_in_schema=False)(of_process)
     serve_assets(app, "edges.html")
 
     @app.get("/metrics", openapi_extra=READ, response_class=PlainTextResponse)
-    async def metrics() -> PlainTextResponse:
+    async def metrics(request: Request) -> PlainTextResponse:
         """All numbers of all edges, for Prometheus; those of switches that are not there are missing."""
-        running = dict(edges.running)
+        seen = _seen_by(request, edges)
+        running = {name: each for name, each in edges.running.items() if name in seen}
         snapshots = await asyncio.gather(*(snapshot_of(each.controller) for each in running.values()))
         scrapes = {
             name: Scrape(each.controller, each.services.events_by_kind, snapshot)
             for (name, each), snapshot in zip(running.items(), snapshots, strict=True)
         }
-        text = edges_exposition(scrapes, list(edges.why_not), edges.restarts)
+        restarts = {about: count for about, count in edges.restarts.items() if about[0] in seen}
+        text = edges_exposition(scrapes, seen, restarts)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     @app.api_route("/{path:path}", methods=METHODS, openapi_extra=READ, include_in_schema=False)
-    async def elsewhere(path: str) -> None:
+    async def elsewhere(path: str, request: Request) -> None:
         """Say how to ask for an edge."""
         found = _OF_EDGE.fullmatch(f"/{path}")
+        names = ", ".join(_seen_by(request, edges))
         if found is None:
-            names = ", ".join(edges.why_not)
             how = f"name one by `wayname --edge NAME`, or by the path /edges/NAME/{path}"
             raise ApiError(404, "Which edge?", f"this controller stands for several; {how}. They are {names}")
         name = found["edge"]
         if name not in edges.why_not:
-            raise ApiError(404, "No such edge", f"{name!r}; those of this controller are {', '.join(edges.why_not)}")
+            raise ApiError(404, "No such edge", f"{name!r}; those of this controller are {names}")
         raise ApiError(503, "The edge does not run", f"edge {name}: {edges.why_not[name]}")
+
+
+def _seen_by(request: Request, edges: Edges) -> list[str]:
+    """Return the edges that who asks may look at."""
+    caller: Caller = getattr(request.state, CALLER)
+    return [name for name in edges.why_not if caller.may(Role.READ, name)]
 
 
 def edge_answer(edges: Edges, name: str) -> EdgeAnswer:

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from wayname.config.api_address import HOST_AND_PORT, default_address
 from wayname.config.checks import FilePath, Name, check_path
+from wayname.config.fleet import MOST_EDGES, Fleet, FleetName
 from wayname.config.tables import WORD, Mistake, Site, Table, count, mistake, twice
 
 
@@ -57,26 +58,29 @@ def _read_group(name: str) -> str:
 Roles = Annotated[tuple[Annotated[Role, WORD], ...], count(1, len(Role), " roles")]
 
 
-class ApiToken(Table):
-    """A token that was handed out: not itself, but its hash."""
+class Allowed(Table):
+    """Somebody who may ask, and what."""
 
     name: Name
     roles: Roles
+    # Of a process that stands for several edges of a fleet: those that the roles are for, or all.
+    edges: Annotated[tuple[FleetName, ...], count(1, MOST_EDGES, " edges")] | None = None
+
+
+class ApiToken(Allowed):
+    """A token that was handed out: not itself, but its hash."""
+
     sha256: Annotated[str, AfterValidator(_read_hash)] = Field(repr=False)
 
 
-class ApiClient(Table):
+class ApiClient(Allowed):
     """Somebody with a client certificate, by a name in it."""
 
-    name: Name
-    roles: Roles
 
-
-class ApiGroup(Table):
+class ApiGroup(Allowed):
     """Users of the machine who may ask at the Unix socket."""
 
     name: Annotated[Name, AfterValidator(_read_group)]
-    roles: Roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +131,31 @@ class ApiConfig(Table):
         return self
 
 
-def check_api(api: ApiConfig, _site: Site) -> Iterator[Mistake]:
-    """Yield names and tokens that are there twice."""
+def check_api(api: ApiConfig, site: Site) -> Iterator[Mistake]:
+    """Yield names and tokens that are there twice, and edges that are none of this process."""
     for key in ("token", "client", "group"):
-        for each in twice((one.name for one in getattr(api, key)), "name", "give every entry a name of its own"):
+        allowed: tuple[Allowed, ...] = getattr(api, key)
+        for each in twice((one.name for one in allowed), "name", "give every entry a name of its own"):
             yield Mistake((key, *each.where), each.wrong, each.mend)
+        for index, one in enumerate(allowed):
+            yield from _edges_of(one, (key, index), site.config.fleet)
     hashes = [token.sha256 for token in api.token]
     for index, sha256 in enumerate(hashes):
         if sha256 in hashes[:index]:
             yield Mistake(
                 ("token", index, "sha256"), "is another's too", "make a token for each with `wayname token new`"
             )
+
+
+def _edges_of(allowed: Allowed, where: tuple[str | int, ...], fleet: Fleet | None) -> Iterator[Mistake]:
+    """Yield edges that nobody can be asked for. A file of many edges is read as that of each of them, too."""
+    if allowed.edges is None:
+        return
+    if fleet is None:
+        mend = "leave edges out: an edge has a name in a fleet alone ([fleet])"
+        yield Mistake((*where, "edges"), "is for processes of a fleet", mend)
+    elif fleet.edges:
+        for index, edge in enumerate(allowed.edges):
+            if edge not in fleet.edges:
+                mend = f"those of [fleet] edges are {', '.join(fleet.edges)}"
+                yield Mistake((*where, "edges", index), f"{edge!r} is not one of this process", mend)

@@ -216,8 +216,8 @@ TRANSLATIONS = tuple[Annotated[Nptv6, by(TranslationTable)], ...]
 FIRST = (
     Section("switch", "switch", SwitchConfig, refers=False, always=True),
     Section("controller", "controller", ControllerConfig, refers=False, always=True),
-    Section("api", "api", ApiConfig, check_api, refers=False, always=True),
     Section("fleet", "fleet", Fleet, check_fleet, refers=False),
+    Section("api", "api", ApiConfig, check_api, refers=False, always=True),
     Section("vrrp", "vrrp", Vrrp, check_vrrp, refers=False),
     Section("timing", "timing", Timing, refers=False),
     Section("limits", "limits", Limits, refers=False),
