@@ -115,14 +115,25 @@ class Live:
         for edge in self._lab.plan.lab.edges:
             await self._lab.controllers[edge.name].set_policy(SCHEDULE, policy.value)
 
+    async def until_session(self) -> None:
+        """Send until a session goes by all paths: the first packets may be lost, as next hops are not found yet."""
+        deadline = self._lab.elapsed() + PATIENCE
+        while not all([await self._has_all_paths(edge.name) for edge in self._lab.plan.lab.edges]):
+            if self._lab.elapsed() > deadline:
+                raise LabError(f"no session goes by all paths after {PATIENCE:.0f} s of connections")
+            await self.connection(PAUSE)
+
     async def until_all_paths(self) -> None:
         """Wait until both edges send by all paths."""
         deadline = self._lab.elapsed() + PATIENCE
         for edge in self._lab.plan.lab.edges:
-            while await self._lab.controllers[edge.name].scheduled_paths(SCHEDULE) < len(LINKS):
+            while not await self._has_all_paths(edge.name):
                 if self._lab.elapsed() > deadline:
                     raise LabError(f"edge {edge.name} has not proven all paths in {PATIENCE:.0f} s")
                 await asyncio.sleep(SAMPLE)
+
+    async def _has_all_paths(self, edge: str) -> bool:
+        return await self._lab.controllers[edge].scheduled_paths(SCHEDULE) == len(LINKS)
 
     async def _set_cut(self, cut: bool) -> None:
         link = next(link for link in self._lab.plan.lab.links if link.name == DYING)
@@ -171,9 +182,7 @@ async def running(source: Source) -> AsyncIterator[Live]:
     with LabFolder() as folder:
         async with RunningLab(plan, Namespaces(plan, folder), folder, arrived.take) as lab:
             live = Live(lab, arrived)
-            # Packets begin the session.
-            await live.connection(PAUSE)
-            await live.until_all_paths()
+            await live.until_session()
             yield live
 
 
