@@ -67,6 +67,8 @@ from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
 # What was found beside the switch stays true when the switch comes back.
+# In a tuple, since a union would be made anew for each output.
+TO_SWITCH = (PacketOut, Write)
 FOUND = (ModifierFound, DnsResponse, HostFound, KernelChanges)
 
 
@@ -408,6 +410,9 @@ class Controller:
     async def _carry_out(self, output: Output) -> None:
         if isinstance(output, Persist):
             return
+        if isinstance(output, TO_SWITCH):
+            await self._tell_switch(output)
+            return
         if isinstance(output, Event):
             self._record(output)
             return
@@ -431,17 +436,18 @@ class Controller:
             if self.fleet:
                 self.fleet.directory.ask(output)
             return
-        if isinstance(output, Captured):
-            if self._on_captured:
-                self._on_captured(output)
-            return
-        if self._active is None:
+        if isinstance(output, Captured) and self._on_captured:
+            self._on_captured(output)
+
+    async def _tell_switch(self, output: PacketOut | Write) -> None:
+        # Who has never led does nothing for the edge.
+        if self._active is None or not self._leading.has_led:
             return
         try:
-            if isinstance(output, PacketOut) and not self._withheld:
-                await self._active.send(output)
-            elif isinstance(output, Write):
+            if isinstance(output, Write):
                 await self._write(self._active, output)
+            elif not self._withheld:
+                await self._active.send(output)
         except SwitchError as error:
             self._lose_session(error)
 

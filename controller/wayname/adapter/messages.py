@@ -7,6 +7,7 @@ here; everything else is left to finsy.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import finsy as fy
@@ -21,6 +22,8 @@ _UPDATE_TYPES = {
     UpdateKind.MODIFY: p4r.Update.MODIFY,
     UpdateKind.DELETE: p4r.Update.DELETE,
 }
+# Packet-outs whose messages are kept.
+PACKETS_KEPT = 64
 _QUICK = (P4MatchType.EXACT, P4MatchType.LPM)
 
 
@@ -69,6 +72,8 @@ class Messages:
         }
         headers = schema.controller_packet_metadata
         self._packet_out = [(each.name, _Value(each.id, each.bitwidth)) for each in headers["packet_out"].metadata]
+        # Probes are the same until something changes, and are sent for ever.
+        self.packet_out = lru_cache(PACKETS_KEPT)(self._packet_out_message)
         self._packet_in = {each.id: each.name for each in headers["packet_in"].metadata}
 
     def update(self, update: Update) -> p4r.Update:
@@ -84,7 +89,7 @@ class Messages:
                 return message
         return p4r.Update(type=_UPDATE_TYPES[kind], entity=entity.encode(self._schema))
 
-    def packet_out(self, packet: PacketOut) -> p4r.StreamMessageRequest:
+    def _packet_out_message(self, packet: PacketOut) -> p4r.StreamMessageRequest:
         """Return the message of a packet-out."""
         message = p4r.StreamMessageRequest()
         message.packet.payload = packet.payload

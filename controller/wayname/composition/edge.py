@@ -40,7 +40,7 @@ from wayname.edge.links import ReceivedPacket
 from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.reasons import CAPTURES, punt_words
-from wayname.timers import earliest
+from wayname.timers import Timed, earliest
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6, UDP
@@ -57,6 +57,9 @@ _AS_IT_LEFT = frozenset((Punt.TRACE, Punt.LOOPBACK))
 class Edge(Managers):
     """Takes inputs and gives outputs as `boundary` says; its managers may be looked at between calls."""
 
+    # When managers are due, as they said last, until something happens.
+    _times: list[tuple[float | None, str, Timed]] | None = None
+
     @property
     def connected(self) -> bool:
         """Whether the switch is there."""
@@ -69,6 +72,7 @@ class Edge(Managers):
 
     def receive(self, input: Input, now: float) -> None:
         """Take note of something that happened; a mistake in handling it ends nothing else."""
+        self._times = None
         match input:
             # Without a session with the switch nothing works: whoever starts the edge again is told by its end.
             case SwitchUp():
@@ -156,11 +160,16 @@ class Edge(Managers):
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest([self.faults.due(name, manager.next_timer()) for name, manager in self._timed])
+        times = self._times = [
+            (self.faults.due(name, manager.next_timer()), name, manager) for name, manager in self._timed
+        ]
+        return earliest([at for at, _, _ in times])
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
-        times = [(self.faults.due(name, manager.next_timer()), name, manager) for name, manager in self._timed]
+        if self._times is None:
+            self.next_timer()
+        times, self._times = self._times or [], None
         due = [(at, name, manager) for at, name, manager in times if at is not None and at <= now]
         late = max((now - at for at, _, _ in due), default=0.0)
         for _, name, manager in due:

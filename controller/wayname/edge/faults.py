@@ -8,8 +8,7 @@ the octets, to find them again in a capture: never the octets, nor the error's o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from traceback import walk_tb
@@ -25,6 +24,24 @@ REST = 0.1
 _ROOT = Path(wayname.__file__).parent
 
 
+class _Contained:
+    """Hands on what goes wrong inside; a generator in its place costs as much as many an input does."""
+
+    __slots__ = ("_note",)
+
+    def __init__(self, note: Callable[[Exception], None]) -> None:
+        self._note = note
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._note(error)
+        return True
+
+
 class Faults:
     """Counts faults by the kind of input, and lets the edge go on."""
 
@@ -34,26 +51,22 @@ class Faults:
         self._event_limiter = EventLimiter[str]()
         self._rests: dict[str, float] = {}
 
-    @contextmanager
-    def contained(self, kind: str, now: float, octets: bytes = b"") -> Iterator[None]:
+    def contained(self, kind: str, now: float, octets: bytes = b"") -> _Contained:
         """Handle one input of a kind; whatever goes wrong stays inside."""
-        try:
-            yield
-        except Exception as error:
-            self.note(kind, error, now, octets)
+        return _Contained(lambda error: self.note(kind, error, now, octets))
 
-    @contextmanager
-    def contained_timer(self, manager: str, now: float) -> Iterator[None]:
+    def contained_timer(self, manager: str, now: float) -> _Contained:
         """Let a manager do what is due; one that fails is called again after a rest, so that it does not spin."""
-        try:
-            yield
-        except Exception as error:
+
+        def rest(error: Exception) -> None:
             self._rests[manager] = now + REST
             self.note(f"timer of {manager}", error, now)
 
+        return _Contained(rest)
+
     def due(self, manager: str, at: float | None) -> float | None:
         """Return when a manager is to be called that wants it at a time."""
-        return at if at is None else max(at, self._rests.get(manager, at))
+        return at if at is None or not self._rests else max(at, self._rests.get(manager, at))
 
     def note(self, kind: str, error: Exception, now: float, octets: bytes = b"") -> None:
         """Count a fault, and tell it unless one of its kind was told just now."""
