@@ -29,6 +29,11 @@ impl Octets {
         self.0.iter_mut().zip(&other.0).for_each(|(mask, more)| *mask |= more);
     }
 
+    /// Whether all bits of the other set are in this one.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |more, (mask, other)| more | (other & !mask)) == 0
+    }
+
     /// Mask by octet.
     pub fn masks(&self) -> &[u8] {
         &self.0
@@ -48,6 +53,7 @@ mod tests {
         assert!(more.add_bits(8 * WINDOW - 1, 1));
         octets.add(&more);
         assert_eq!((octets.masks()[0], octets.masks()[WINDOW - 1]), (0x0f, 1));
+        assert!(octets.contains(&more) && !more.contains(&octets));
         assert!(!octets.add_bits(8 * WINDOW - 1, 2));
     }
 }

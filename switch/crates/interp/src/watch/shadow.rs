@@ -43,12 +43,24 @@ pub enum Term {
     Number(Number),
 }
 
+impl Set {
+    /// Whether what depends on the other one too depends on no more.
+    fn contains(&self, other: &Self) -> bool {
+        self.unstable || !other.unstable && (self.length || !other.length) && self.octets.contains(&other.octets)
+    }
+}
+
 /// The sets of one run.
 #[derive(Debug)]
-pub struct Sets(Vec<Set>);
+pub struct Sets {
+    sets: Vec<Set>,
+    /// Those of copies that were asked for last: a run asks for the same again and again.
+    of_copies: [(Shadow, u32); COPIES],
+}
 
 /// Sets of a run at most.
 const MOST: usize = 1 << 13;
+const COPIES: usize = 64;
 const UNSTABLE: u32 = 1;
 const LENGTH: u32 = 2;
 
@@ -56,7 +68,7 @@ impl Default for Sets {
     fn default() -> Self {
         let unstable = Set { unstable: true, ..Set::default() };
         let length = Set { length: true, sum: Some(Sum { of: Term::Length, constant: 0 }), ..Set::default() };
-        Self(vec![Set::default(), unstable, length])
+        Self { sets: vec![Set::default(), unstable, length], of_copies: [Default::default(); COPIES] }
     }
 }
 
@@ -105,7 +117,7 @@ impl Sets {
     /// The sum that a value is, if it is one.
     pub fn sum(&self, shadow: Shadow) -> Option<Sum> {
         match shadow.copied() {
-            None if shadow.width == SUM => self.0[shadow.set as usize].sum,
+            None if shadow.width == SUM => self.sets[shadow.set as usize].sum,
             Some((first, width)) if width <= 32 && first + width as usize <= 8 * WINDOW => {
                 Some(Sum { of: Term::Number(Number { first, width }), constant: 0 })
             }
@@ -131,28 +143,36 @@ impl Sets {
 
     /// Forgets those of a run but keeps the memory.
     pub fn clear(&mut self) {
-        self.0.truncate(LENGTH as usize + 1);
+        self.sets.truncate(LENGTH as usize + 1);
+        self.of_copies.fill(Default::default());
     }
 
     fn add(&mut self, set: Set) -> u32 {
-        if set.unstable || self.0.len() == MOST {
+        if set.unstable || self.sets.len() == MOST {
             return UNSTABLE;
         }
-        self.0.push(set);
-        self.0.len() as u32 - 1
+        self.sets.push(set);
+        self.sets.len() as u32 - 1
     }
 
     /// The set of what a value depends on.
     fn set_of(&mut self, shadow: Shadow) -> u32 {
         let Some((first, width)) = shadow.copied() else { return shadow.set };
+        let at = (first + width as usize) % COPIES;
+        let (known, number) = self.of_copies[at];
+        if known == shadow {
+            return number;
+        }
         let mut set = Set::default();
         set.unstable = !set.octets.add_bits(first, width as usize);
-        self.add(set)
+        let number = self.add(set);
+        self.of_copies[at] = (shadow, number);
+        number
     }
 
     pub fn get(&mut self, shadow: Shadow) -> &Set {
         let set = self.set_of(shadow);
-        &self.0[set as usize]
+        &self.sets[set as usize]
     }
 
     /// What is computed from values.
@@ -163,11 +183,14 @@ impl Sets {
             if set == all || set == 0 {
                 continue;
             }
-            if all == 0 {
+            let (one, other) = (&self.sets[all as usize], &self.sets[set as usize]);
+            if one.contains(other) {
+                continue;
+            }
+            if other.contains(one) {
                 all = set;
                 continue;
             }
-            let (Some(one), Some(other)) = (self.0.get(all as usize), self.0.get(set as usize)) else { continue };
             let mut joined = one.clone();
             joined.octets.add(&other.octets);
             joined.length |= other.length;
@@ -239,6 +262,17 @@ mod tests {
         assert!(sets.get(unstable).unstable);
         let far = Shadow::copy(8 * flow_cache::WINDOW, 8);
         assert!(sets.get(far).unstable);
+    }
+
+    #[test]
+    fn what_depends_on_no_more_takes_no_other_set() {
+        let mut sets = Sets::default();
+        let joined = sets.join([Shadow::copy(0, 16), Shadow::LENGTH]);
+        let count = sets.sets.len();
+        assert_eq!(sets.join([Shadow::copy(0, 16), joined, Shadow::copy(0, 16)]), joined);
+        assert_eq!(sets.join([Shadow::LENGTH, joined]), joined);
+        assert_eq!(sets.sets.len(), count);
+        assert_ne!(sets.join([joined, Shadow::copy(80, 1)]), joined);
     }
 
     #[test]
