@@ -1,11 +1,15 @@
 //! Ways of packets that are known, while the control plane writes; what counts them and what is not kept.
 
+mod sent;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ir::Match;
-use pipeline::{BackendKind, Engine, FlowStats, Message, Sink, Traffic};
+use pipeline::{BackendKind, Engine, FlowStats, Traffic};
 use runtime::{ActionCall, CounterData, Device, EntryAction, NewEntry, Recorder};
+
+use self::sent::Sent;
 
 const PROGRAM: &str = "#include <core.p4>
 #include <v1model.p4>
@@ -43,19 +47,6 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
 
 const SECOND: u64 = 1_000_000_000;
-
-#[derive(Default)]
-struct Sent(Vec<(u32, Vec<u8>)>);
-
-impl Sink for Sent {
-    fn transmit(&mut self, port: u32, bytes: &[u8], _at: u64) {
-        self.0.push((port, bytes.to_vec()));
-    }
-
-    fn message(&mut self, message: Message) {
-        panic!("{message:?}");
-    }
-}
 
 fn program(kind: BackendKind) -> Arc<loader::Program> {
     Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")))

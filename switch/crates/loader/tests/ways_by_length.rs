@@ -1,10 +1,14 @@
 //! Ways of a program that compares the packet's length: those of many lengths are one, and none is taken by a packet whose
 //! length it is not for.
 
+mod sent;
+
 use std::sync::Arc;
 
 use fastrand::Rng;
-use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
+use pipeline::{BackendKind, Engine, Traffic};
+
+use self::sent::Sent;
 
 const PROGRAM: &str = "#include <core.p4>
 #include <v1model.p4>
@@ -36,19 +40,6 @@ control C(inout headers_t hdr, inout meta_t meta) { apply { } }
 control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
-
-#[derive(Default)]
-struct Sent(Vec<Vec<u8>>);
-
-impl Sink for Sent {
-    fn transmit(&mut self, _port: u32, bytes: &[u8], _at: u64) {
-        self.0.push(bytes.to_vec());
-    }
-
-    fn message(&mut self, message: Message) {
-        panic!("{message:?}");
-    }
-}
 
 /// What each of the packets left as, and how many ways were learned.
 fn run(kind: BackendKind, packets: &[Vec<u8>]) -> (Vec<Sent>, u64) {

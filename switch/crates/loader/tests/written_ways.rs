@@ -1,6 +1,8 @@
 //! Ways that are known while the control plane writes: each holds until something is written that it depends on, and no
 //! longer.
 
+mod sent;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -8,8 +10,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ir::{Handle, Match, ProfileId, TableId, ValueSetId};
-use pipeline::{BackendKind, Engine, FlowStats, Message, Sink, Traffic};
+use pipeline::{BackendKind, Engine, FlowStats, Traffic};
 use runtime::{ActionCall, Device, EntryAction, Group, GroupMember, NewEntry};
+
+use self::sent::Sent;
 
 /// Whose packets go by `by_who`, or by `by_kind` where a value set names their kind, and then by a group's member;
 /// `by_more` is for those of kind 9 alone.
@@ -51,19 +55,6 @@ control C(inout headers_t hdr, inout meta_t meta) { apply { } }
 control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
-
-#[derive(Default)]
-struct Sent(Vec<(u32, Vec<u8>)>);
-
-impl Sink for Sent {
-    fn transmit(&mut self, port: u32, bytes: &[u8], _at: u64) {
-        self.0.push((port, bytes.to_vec()));
-    }
-
-    fn message(&mut self, message: Message) {
-        panic!("{message:?}");
-    }
-}
 
 fn program(kind: BackendKind) -> Arc<loader::Program> {
     Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")))
