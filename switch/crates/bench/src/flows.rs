@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use bench::measure::{Contestant, Effort, Rates, short};
 use fastrand::Rng;
 use ir::TableId;
@@ -24,6 +24,8 @@ pub const PACKETS: usize = 1 << 14;
 /// Packets in which another way is learned, if any is.
 const ROUND: u64 = 1 << 17;
 const ROUNDS: usize = 8;
+/// After the last write it is waited no longer than for so many rounds until packets take known ways again.
+const MOST_ROUNDS: u64 = 200;
 /// A write for so many packets: some thousand a second.
 const PACKETS_A_WRITE: usize = 1 << 10;
 
@@ -63,6 +65,9 @@ pub struct Outcome {
     stats: FlowStats,
     /// To learn its ways, in all draws.
     took: Duration,
+    /// Of each draw of a stream with writes: packets after the last one until nine of ten took a known way, and how long
+    /// that took.
+    recovered: Vec<(u64, Duration)>,
 }
 
 /// What is sent in turn, by which port.
@@ -135,6 +140,7 @@ pub fn specialise(loaded: &Loaded, restless: Option<TableId>) -> Result<()> {
 }
 
 /// One draw of a stream: without ways, with them, and without them once more, which shows how far rates of the same differ.
+/// Where somebody writes meanwhile, also how soon ways are taken again after the last write.
 pub fn contest(
     [plain, keeping]: [&Loaded; 2],
     sent: &Sent,
@@ -176,10 +182,28 @@ pub fn contest(
     stats.misses -= before.misses;
     stats.passed -= before.passed;
     outcome.stats.add(&stats);
+    if sent.written.is_some() {
+        outcome.recovered.push(recover(keeping, devices[1], sent)?);
+    }
     Ok(())
 }
 
-pub fn print(name: &str, Outcome { rates, stats, took }: &Outcome, draws: u32) {
+/// Sends the packets without writes until nine of ten take a known way.
+fn recover(engine: &mut Engine<'_>, device: &runtime::Device, sent: &Sent) -> Result<(u64, Duration)> {
+    let still = Sent { packets: sent.packets.clone(), is_flood: false, written: None };
+    let (start, mut count) = (thread_time(), 0);
+    while count < MOST_ROUNDS * ROUND {
+        let before = engine.traffic().flows.hits;
+        let sent = work(engine, device, &still)();
+        count += sent;
+        if (engine.traffic().flows.hits - before) * 10 >= sent * 9 {
+            return Ok((count, thread_time() - start));
+        }
+    }
+    bail!("after {count} packets without a write, fewer than nine of ten take a known way")
+}
+
+pub fn print(name: &str, Outcome { rates, stats, took, recovered }: &Outcome, draws: u32) {
     for (contestant, rate) in rates.spreads() {
         let each = 1e9 / rate.median;
         println!("  {name:12} {contestant:8} {:>10}packets/s  {each:6.0} ns each", short(rate.median));
@@ -190,6 +214,11 @@ pub fn print(name: &str, Outcome { rates, stats, took }: &Outcome, draws: u32) {
     let share = 100.0 * stats.hits as f64 / all as f64;
     let learned = stats.learned / u64::from(draws);
     println!("  {name:12} {share:.1} % took a way that was known; {learned} learned, {:.1?} at first", *took / draws);
+    if let (Some(least), Some(most)) = (recovered.iter().min(), recovered.iter().max()) {
+        let [least, most] =
+            [least, most].map(|(packets, took)| format!("{}packets, {took:.1?}", short(*packets as f64)));
+        println!("  {name:12} 90 % take known ways again after {least} to {most}");
+    }
 }
 
 /// Sends the packets until no more ways are learned, or they would never be.

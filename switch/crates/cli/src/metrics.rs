@@ -108,7 +108,7 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
         counters.buffers.iter().flat_map(outcomes).collect(),
     );
     let single = |value: u64| vec![(String::new(), value)];
-    let FlowStats { hits, misses, passed, learned, kept_out, forgotten, kept } = counters.flows;
+    let FlowStats { hits, misses, passed, learned, kept_out, forgotten, kept, backed_off } = counters.flows;
     let outcome = |name: &str| format!("{{outcome=\"{name}\"}}");
     family(
         "flow_cache_packets_total",
@@ -123,6 +123,12 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
         vec![(outcome("learned"), learned), (outcome("kept_out"), kept_out), (outcome("forgotten"), forgotten)],
     );
     family("flow_cache_ways", "gauge", "Ways that are kept.", single(kept));
+    family(
+        "flow_cache_backed_off_threads",
+        "gauge",
+        "Threads that learn ways more rarely, since those learned last brought less than they cost.",
+        single(backed_off),
+    );
     family("parser_errors_total", "counter", "Packets that the parser rejected.", single(counters.stats.parser_errors));
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));
     family("resubmitted_total", "counter", "Packets resubmitted.", single(counters.stats.resubmitted));
@@ -149,7 +155,7 @@ mod tests {
     #[test]
     fn every_sample_has_a_type_and_a_value() {
         let mut counters = Counters { ports: vec![(1, 3, true)], threads: vec![4, 1], ..Counters::default() };
-        counters.flows = FlowStats { hits: 8, forgotten: 9, kept: 10, ..FlowStats::default() };
+        counters.flows = FlowStats { hits: 8, forgotten: 9, kept: 10, backed_off: 2, ..FlowStats::default() };
         counters.stats.ports.insert(1, pipeline::PortStats { received_packets: 5, ..Default::default() });
         counters.lost.ports = vec![
             (1, ports::Lost { too_long: 3, ..Default::default() }),
@@ -168,6 +174,7 @@ mod tests {
         assert!(text.contains("wayname_switch_flow_cache_packets_total{outcome=\"hit\"} 8\n"));
         assert!(text.contains("wayname_switch_flow_cache_ways_total{outcome=\"forgotten\"} 9\n"));
         assert!(text.contains("wayname_switch_flow_cache_ways 10\n"));
+        assert!(text.contains("wayname_switch_flow_cache_backed_off_threads 2\n"));
         let refused =
             "wayname_switch_refused_calls_total{client=\"ops.example.net\",call=\"Write\",reason=\"operate\"} 4\n";
         assert!(text.contains(refused));

@@ -1,5 +1,5 @@
-//! Which packets are looked up, and whose ways are learned. A flood of flows that never come again must cost next to
-//! nothing: it is looked at now and then only, and what is seen for the first time leaves four octets behind.
+//! Which packets are looked up, and whose ways are worth learning. A flood of flows that never come again must cost next
+//! to nothing: it is looked at now and then only, and what is seen for the first time leaves four octets behind.
 
 use fastrand::Rng;
 
@@ -13,10 +13,6 @@ const FEW_LOOKS: u32 = 64;
 const WORTH: u32 = 3;
 /// Where it is not, one packet in so many is looked up, at random.
 const SELDOM: u32 = 128;
-
-/// Packets for which one way may be learned, and how many may be saved up.
-const PACKETS_A_WAY: u32 = 512;
-const SAVED: u32 = 512;
 
 /// Flows that are remembered while they were not seen often enough.
 const SEEN: usize = 1 << 14;
@@ -32,14 +28,22 @@ pub struct Gate {
     is_seldom: bool,
     looks: u32,
     hits: u32,
-    /// Ways that may be learned, and packets on the way to the next.
-    ways: u32,
-    packets: u32,
+}
+
+/// What some looks found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets that came meanwhile; about so many where few were looked up.
+    pub packets: u32,
+    /// How many of them took a way that was known, or would have.
+    pub hits: u32,
+    /// Few packets were looked up.
+    pub is_sample: bool,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { random: Rng::new(), pass: 0, is_seldom: false, looks: 0, hits: 0, ways: SAVED, packets: 0 }
+        Self { random: Rng::new(), pass: 0, is_seldom: false, looks: 0, hits: 0 }
     }
 }
 
@@ -54,36 +58,28 @@ impl Gate {
         true
     }
 
-    /// What a look found.
+    /// What a look found. Answers now and then what all since the last answer found.
     #[inline]
-    pub fn looked(&mut self, hit: bool) {
+    pub fn looked(&mut self, hit: bool) -> Option<Tally> {
         self.looks += 1;
         self.hits += u32::from(hit);
-        self.packets += 1;
+        let (enough, packets_a_look) = if self.is_seldom { (FEW_LOOKS, SELDOM) } else { (LOOKS, 1) };
         if self.is_seldom {
             self.pass = self.random.u32(..2 * SELDOM - 1);
-            self.packets += self.pass;
         }
-        if self.looks >= if self.is_seldom { FEW_LOOKS } else { LOOKS } {
-            self.is_seldom = self.hits * WORTH < self.looks;
-            (self.looks, self.hits) = (0, 0);
+        if self.looks < enough {
+            return None;
         }
-        if self.packets >= PACKETS_A_WAY {
-            self.packets -= PACKETS_A_WAY;
-            self.ways = SAVED.min(self.ways + 1);
-        }
+        let [packets, hits] = [self.looks, self.hits].map(|looks| looks * packets_a_look);
+        let tally = Tally { packets, hits, is_sample: self.is_seldom };
+        self.is_seldom = self.hits * WORTH < self.looks;
+        (self.looks, self.hits) = (0, 0);
+        Some(tally)
     }
 
     /// Whether few packets are looked up.
     pub fn is_seldom(&self) -> bool {
         self.is_seldom
-    }
-
-    /// Whether a way may be learned now.
-    pub fn take_way(&mut self) -> bool {
-        let may = self.ways > 0;
-        self.ways = self.ways.saturating_sub(1);
-        may
     }
 }
 
@@ -178,13 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_learned_at_a_bounded_rate() {
+    fn what_few_looks_found_stands_for_the_packets_between_them() {
         let mut gate = Gate::default();
-        let learned = (0..512 * 10).filter(|_| {
-            gate.looked(true);
-            gate.take_way()
-        });
-        assert_eq!(learned.count(), 512 + 10);
+        let tally = |gate: &mut Gate, hits: u32| {
+            let mut looks = 0..;
+            looks.find_map(|look| gate.looked(look < hits)).unwrap()
+        };
+        assert_eq!(tally(&mut gate, 1000), Tally { packets: 1024, hits: 1000, is_sample: false });
+        assert_eq!(tally(&mut gate, 0), Tally { packets: 1024, hits: 0, is_sample: false });
+        assert_eq!(tally(&mut gate, 3), Tally { packets: 64 * 128, hits: 3 * 128, is_sample: true });
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use runtime::Writes;
 
 use crate::admission::{Gate, Seen};
+use crate::budget::Budget;
 use crate::reads::{Read, Reads};
 use crate::shape::{MOST_WORDS, Shape, Words};
 use crate::{Key, Watched, Way};
@@ -74,6 +75,7 @@ pub struct Flows {
     ways: Box<[Option<Box<Kept>>]>,
     reads: Reads,
     gate: Gate,
+    budget: Budget,
     seen: Seen,
 }
 
@@ -90,6 +92,7 @@ impl Flows {
             ways: (0..ways).map(|_| None).collect(),
             reads: Reads::default(),
             gate: Gate::default(),
+            budget: Budget::default(),
             seen: Seen::default(),
         }
     }
@@ -99,10 +102,14 @@ impl Flows {
         self.reads.ways()
     }
 
-    /// Ways that were found void since this was last asked. Which bits they looked at stays known: most are soon learned
-    /// again.
-    pub fn take_void(&mut self) -> u64 {
-        self.reads.take_void()
+    /// Ways that became void since this was last asked. Which bits they looked at stays known.
+    pub fn find_void(&mut self, writes: &Writes) -> u64 {
+        self.reads.find_void(writes)
+    }
+
+    /// Whether ways are learned more rarely, since those learned last brought less than they cost.
+    pub fn is_backed_off(&self) -> bool {
+        self.budget.is_backed_off()
     }
 
     /// Whether to look the next packet up.
@@ -114,7 +121,9 @@ impl Flows {
     /// What is known of a packet's way, if it does not depend on what is written.
     pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes) -> Look<'_> {
         let found = self.find(port, packet).filter(|(_, place, read)| self.holds(*place, *read, writes));
-        self.gate.looked(found.is_some());
+        if let Some(tally) = self.gate.looked(found.is_some()) {
+            self.budget.earn(tally);
+        }
         if let Some((order, place, _)) = found {
             self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
@@ -126,7 +135,7 @@ impl Flows {
         let flow = self.seen.flow(port, packet, self.secret);
         // Who is met twice by few looks sends many packets.
         let after = if self.gate.is_seldom() { self.settings.after.min(2) } else { self.settings.after };
-        let learn = self.seen.is_often(flow, after) && self.gate.take_way();
+        let learn = self.seen.is_often(flow, after) && self.budget.take_way();
         if learn { Look::Learn } else { Look::Unknown }
     }
 
@@ -313,8 +322,9 @@ mod tests {
         write(1);
         assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [1, 2, 3].map(Some));
         write(0);
+        assert_eq!((flows.find_void(&writes), flows.ways()), (2, 1), "before a packet asks");
         assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [None, Some(2), None]);
-        assert_eq!((flows.ways(), flows.take_void(), flows.take_void()), (1, 2, 0));
+        assert_eq!(flows.find_void(&writes), 0, "they were counted");
         assert_eq!(keep_read(&mut flows, &[1; 8], &[0, 2], &writes, way(9)), Keeping::Kept);
         assert_eq!([1, 2, 3].map(|who| known_after(&mut flows, &[who; 8], &writes)), [Some(9), Some(2), None]);
         let under_way = writes.begin(Object::Table(TableId::new(2)));

@@ -5,11 +5,12 @@
 //! its [`Key`]. [`Flows`] finds the way of a packet. Its keys have few [shapes](shape::Shape), one for each set of bits
 //! that runs look at, and there is one table for all. A way holds until the control plane writes something that its run
 //! [read](reads). What is worth keeping, and when to look at all, says
-//! [`admission`].
+//! [`admission`]; how much learning may cost, [`budget`].
 //!
 //! Nothing here knows how a way is found out: the interpreter does, by watching a run.
 
 mod admission;
+mod budget;
 mod edit;
 mod flows;
 mod octets;

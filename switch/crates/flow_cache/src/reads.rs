@@ -110,8 +110,14 @@ impl Reads {
         self.sets[read.set as usize].ways -= 1;
     }
 
-    /// Ways that were found void since this was last asked.
-    pub fn take_void(&mut self) -> u64 {
+    /// Ways that became void since this was last asked.
+    pub fn find_void(&mut self, writes: &Writes) -> u64 {
+        for number in 0..self.sets.len() {
+            let begun = writes.begun();
+            if self.sets[number].ways > 0 && self.sets[number].begun != begun {
+                self.still_holds(number, begun, writes);
+            }
+        }
         std::mem::take(&mut self.void)
     }
 

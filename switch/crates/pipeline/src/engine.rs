@@ -90,6 +90,7 @@ impl<'a> Engine<'a> {
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
+        self.count_ways();
         self.traffic
     }
 
@@ -432,6 +433,7 @@ impl<'a> Engine<'a> {
 
 impl Drop for Engine<'_> {
     fn drop(&mut self) {
+        self.drop_ways();
         self.leave();
     }
 }

@@ -30,8 +30,10 @@ pub struct FlowStats {
     pub kept_out: u64,
     /// Ways that were found void, since something was written that they depend on.
     pub forgotten: u64,
-    /// Ways that are kept now, but for those found void.
+    /// Ways that are kept now and hold.
     pub kept: u64,
+    /// Engines that learn ways more rarely now, since those learned last brought less than they cost.
+    pub backed_off: u64,
 }
 
 impl FlowStats {
@@ -44,6 +46,7 @@ impl FlowStats {
         self.kept_out += other.kept_out;
         self.forgotten += other.forgotten;
         self.kept += other.kept;
+        self.backed_off += other.backed_off;
     }
 }
 
@@ -70,17 +73,27 @@ impl KnownFlows {
         let settings = Settings { ways: 1024, after: 1, always: true };
         Self::new(loaded, settings, learned == Learned::Checked)
     }
-
-    fn note_void(&mut self, stats: &mut FlowStats) {
-        stats.forgotten += self.flows.take_void();
-        stats.kept = self.flows.ways() as u64;
-    }
 }
 
 impl Engine<'_> {
     /// Keeps so many ways of packets, for those that take the same. Programs for PSA have none.
     pub fn keep_flows(&mut self, ways: usize) {
         self.known = KnownFlows::new(self.loaded, Settings::new(ways), false);
+    }
+
+    /// Brings what is counted of ways up to date: that of writes is found out when somebody asks.
+    pub(super) fn count_ways(&mut self) {
+        let stats = &mut self.traffic.flows;
+        let Some(KnownFlows { flows, .. }) = self.known.as_deref_mut() else { return };
+        stats.forgotten += flows.find_void(self.loaded.device.writes());
+        stats.kept = flows.ways() as u64;
+        stats.backed_off = flows.is_backed_off().into();
+    }
+
+    /// They go with their engine.
+    pub(super) fn drop_ways(&mut self) {
+        self.count_ways();
+        (self.traffic.flows.kept, self.traffic.flows.backed_off) = (0, 0);
     }
 
     /// Runs the packet that just came if its way is known, or is to be learned now; false if it is still to be run.
@@ -115,7 +128,6 @@ impl Engine<'_> {
             Look::Learn => {
                 self.traffic.flows.misses += 1;
                 self.learn(known, port, now, sink);
-                known.note_void(&mut self.traffic.flows);
                 true
             }
             Look::Known(way) if known.checked => {
