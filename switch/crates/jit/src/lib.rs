@@ -135,6 +135,10 @@ impl Jit {
 }
 
 impl Backend for Jit {
+    fn does_nothing(&self, function: FunctionId) -> bool {
+        self.functions[function.index()].is_none()
+    }
+
     #[allow(unsafe_code, reason = "this calls machine code")]
     fn run(&self, function: FunctionId, context: &mut Context<'_>) {
         let Some((entry, summary)) = self.functions[function.index()] else { return };

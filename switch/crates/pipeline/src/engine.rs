@@ -5,12 +5,13 @@ mod flows;
 mod held;
 mod psa;
 mod sink;
+mod tell;
 
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use ir::{FieldListId, FunctionId};
+use ir::{FieldListId, FunctionId, Handle};
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
 pub use self::flows::FlowStats;
@@ -71,6 +72,8 @@ pub struct Engine<'a> {
     /// What is left of the running packet's budget.
     budget: u32,
     headroom: usize,
+    /// By function: whether it does nothing. Of none while a packet is watched, whose watcher counts them.
+    empty: Box<[bool]>,
     packing: Packing,
     /// For the packet that is received next.
     recorder: Option<Box<Recorder>>,
@@ -85,8 +88,21 @@ impl<'a> Engine<'a> {
         let packing = Packing::new(&loaded.program.frame);
         let context = Context::new(&loaded.device, seed);
         let backend = loaded.backend.clone();
+        let empty = loaded.program.functions.keys().map(|function| backend.does_nothing(function)).collect();
         let known = loaded.learned.and_then(|learned| KnownFlows::at_once(loaded, learned));
-        Self { loaded, traffic, context, backend, known, budget: 0, headroom, packing, recorder: None, inside: false }
+        Self {
+            loaded,
+            traffic,
+            context,
+            backend,
+            known,
+            budget: 0,
+            headroom,
+            empty,
+            packing,
+            recorder: None,
+            inside: false,
+        }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
@@ -152,7 +168,9 @@ impl<'a> Engine<'a> {
     fn enter(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
         self.pass_gate(sink);
         let bytes = self.context.packet.len();
-        self.context.trace = self.recorder.take();
+        if self.recorder.is_some() {
+            self.context.trace = self.recorder.take();
+        }
         self.traffic.stats.received(port, bytes);
         self.trace(|| Event::Received { port, bytes });
         self.budget = BUDGET;
@@ -167,8 +185,16 @@ impl<'a> Engine<'a> {
             }
             Some(psa) => self.psa_ingress(psa, port, Path::Normal, now, sink),
         }
-        self.context.trace = None;
+        self.end_trace();
         self.send_due(now, sink);
+    }
+
+    /// The packet is dropped or sent; what goes round has its recorder with it.
+    #[inline]
+    fn end_trace(&mut self) {
+        if self.context.trace.is_some() {
+            self.context.trace = None;
+        }
     }
 
     /// Lets the packets go whose time has come.
@@ -206,8 +232,7 @@ impl<'a> Engine<'a> {
             } else {
                 return;
             }
-            // Dropped or sent; what goes round has its recorder with it.
-            self.context.trace = None;
+            self.end_trace();
         }
     }
 
@@ -360,30 +385,6 @@ impl<'a> Engine<'a> {
         true
     }
 
-    /// Passes digests and logs on; false when the packet is gone: an assertion failed, or a backend did.
-    fn tell(&mut self, now: u64, sink: &mut impl Sink) -> bool {
-        let effects = &mut self.context.effects;
-        for (digest, values) in effects.digests.drain(..) {
-            sink.message(Message::Digest { digest, values, at: now });
-        }
-        for text in effects.log.drain(..) {
-            sink.message(Message::Log { text });
-        }
-        if mem::take(&mut effects.fault) {
-            self.drop_packet(DropReason::Fault);
-            return false;
-        }
-        if self.context.ran_out_of_fuel() {
-            // What the program did so far is half of something.
-            self.drop_packet(DropReason::Budget);
-            return false;
-        }
-        let Some(text) = self.context.effects.assertion_failed.take() else { return true };
-        sink.message(Message::AssertionFailed { text: self.loaded.program.strings[text].clone() });
-        self.drop_packet(DropReason::Assertion);
-        false
-    }
-
     fn drop_packet(&mut self, reason: DropReason) {
         self.traffic.stats.drop_packet(reason);
         if let Some(trace) = &mut self.context.trace {
@@ -400,6 +401,7 @@ impl<'a> Engine<'a> {
 
     fn run(&mut self, function: FunctionId) {
         match self.context.trace {
+            None if self.empty.get(function.index()) == Some(&true) => return,
             None => self.backend.run(function, &mut self.context),
             Some(_) => self.loaded.tracer().run(function, &mut self.context),
         }

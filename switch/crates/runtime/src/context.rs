@@ -106,6 +106,7 @@ impl<'d> Context<'d> {
 
     /// Makes the context ready for another packet, whose bytes are in `packet`: zeroes the persistent frame, the
     /// cursor and the output, clears the effects, refills the fuel.
+    #[inline]
     pub fn start(&mut self, now: u64) {
         self.frame.zero_persistent();
         self.cursor = 0;
@@ -168,6 +169,7 @@ impl<'d> Context<'d> {
     }
 
     /// Puts the deparser's output in front of the payload: the packet as it leaves.
+    #[inline]
     pub fn finish(&mut self) {
         self.packet.replace_front(self.cursor, &self.out, self.device.program().max_growth as usize);
         self.cursor = 0;
@@ -189,6 +191,7 @@ impl<'d> Context<'d> {
     }
 
     /// Whether a loop asked for more turns than there were; whoever asks here gives it new ones.
+    #[inline]
     pub fn ran_out_of_fuel(&mut self) -> bool {
         let ran_out = self.fuel == 0;
         if ran_out {

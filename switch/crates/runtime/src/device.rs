@@ -122,6 +122,7 @@ impl Device {
     }
 
     /// For each table a 1 while it has entries.
+    #[inline]
     pub fn occupied(&self) -> &[AtomicU8] {
         &self.occupied
     }
@@ -132,11 +133,13 @@ impl Device {
     }
 
     /// The next copy of a packet that starts again at or before `now`.
+    #[inline]
     pub fn pop_kept(&self, now: u64) -> Option<KeptPacket> {
         self.buffers.iter().find_map(|buffer| buffer.pop(now))
     }
 
     /// When a copy of a packet starts again.
+    #[inline]
     pub fn next_kept(&self) -> Option<u64> {
         self.buffers.iter().filter_map(Buffer::next).min()
     }

@@ -39,6 +39,7 @@ pub struct Effects {
 
 impl Effects {
     /// Forgets everything but keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.clone_i2e = None;
         self.clone_e2e = None;

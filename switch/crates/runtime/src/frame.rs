@@ -26,16 +26,19 @@ impl FrameMemory {
     }
 
     /// All of it.
+    #[inline]
     pub fn all(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
     }
 
     /// All of it, to change.
+    #[inline]
     pub fn all_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.words)
     }
 
     /// Where it starts, for compiled code.
+    #[inline]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.words.as_mut_ptr().cast()
     }
@@ -75,7 +78,7 @@ impl FrameMemory {
     pub fn zero_persistent(&mut self) {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
         for range in &self.zeroed {
-            bytes[range.clone()].fill(0);
+            zero(&mut bytes[range.clone()]);
         }
     }
 
@@ -108,6 +111,28 @@ fn zeroed(frame: &Frame) -> Vec<Range<usize>> {
     ranges
 }
 
+/// Most ranges lie between two long varbits and are so short that a call of the library would take longer than the stores.
+#[inline]
+fn zero(bytes: &mut [u8]) {
+    match bytes.len() {
+        8..=16 => zero_ends::<8>(bytes),
+        17..=32 => zero_ends::<16>(bytes),
+        33..=64 => zero_ends::<32>(bytes),
+        _ => bytes.fill(0),
+    }
+}
+
+/// For at most twice N bytes.
+#[inline]
+fn zero_ends<const N: usize>(bytes: &mut [u8]) {
+    if let Some(first) = bytes.first_chunk_mut::<N>() {
+        *first = [0; N];
+    }
+    if let Some(last) = bytes.last_chunk_mut::<N>() {
+        *last = [0; N];
+    }
+}
+
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes[..N].try_into().expect("N bytes")
 }
@@ -135,6 +160,16 @@ mod tests {
         memory.zero_persistent();
         assert_eq!(memory.persistent(), [0; 8]);
         assert_eq!(memory.bytes(8, 8), [7; 8]);
+    }
+
+    #[test]
+    fn ranges_of_every_length_are_zeroed_and_nothing_beside_them() {
+        for length in 0..=200 {
+            let mut bytes = vec![7; length + 2];
+            zero(&mut bytes[1..=length]);
+            let expected = [&[7][..], &vec![0; length], &[7]].concat();
+            assert_eq!(bytes, expected, "{length} bytes");
+        }
     }
 
     #[test]

@@ -58,4 +58,9 @@ pub use writes::{Object, Write, Writes};
 pub trait Backend: Send + Sync {
     /// Runs one function on the packet in `context`.
     fn run(&self, function: ir::FunctionId, context: &mut Context<'_>);
+
+    /// Whether a function does nothing, so that it need not be run.
+    fn does_nothing(&self, _function: ir::FunctionId) -> bool {
+        false
+    }
 }

@@ -18,6 +18,7 @@ impl Packet {
     }
 
     /// Takes another packet's bytes into the same buffer.
+    #[inline]
     pub fn refill(&mut self, headroom: usize, bytes: &[u8]) {
         let end = headroom + bytes.len();
         if self.buffer.len() < end {
@@ -63,6 +64,7 @@ impl Packet {
     /// Replaces the first `taken` bytes by `headers`. The rest stays where it is in memory as long as the headroom
     /// lasts; it is used up only by packets that recirculate and grow each time, and then made anew with `reserve`
     /// bytes.
+    #[inline]
     pub fn replace_front(&mut self, taken: usize, headers: &[u8], reserve: usize) {
         let payload = self.start + taken.min(self.len());
         if let Some(start) = payload.checked_sub(headers.len()) {

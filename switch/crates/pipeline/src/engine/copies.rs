@@ -74,7 +74,11 @@ impl Engine<'_> {
     }
 
     /// The packet buffers' copies of the packet as it came in.
+    #[inline]
     pub(super) fn keep_copies(&mut self) {
+        if self.context.effects.keep.is_empty() {
+            return;
+        }
         for Keep { buffer, queue, number, deadline, fields } in mem::take(&mut self.context.effects.keep) {
             let port = self.context.frame.ingress_port(&self.loaded.program.standard_metadata) as u32;
             let (bytes, values) = (self.context.packet.bytes().into(), self.kept(Some(fields)).into());

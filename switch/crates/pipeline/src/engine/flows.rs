@@ -196,10 +196,11 @@ impl Engine<'_> {
     fn watch(&mut self, known: &KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> Option<Watched> {
         known.watching.watcher().begin();
         let plain = mem::replace(&mut self.backend, known.watching.clone());
+        let empty = mem::take(&mut self.empty);
         self.context.start(now);
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
-        self.backend = plain;
+        (self.backend, self.empty) = (plain, empty);
         known.watching.watcher().finish()
     }
 

@@ -123,6 +123,7 @@ impl Context<'_> {
     }
 
     /// The data of the action that the last lookup found, laid out as [`ir::Action`] says; 8-byte aligned.
+    #[inline]
     pub fn action_data(&self) -> &[u8] {
         bytemuck::cast_slice(&self.data[..self.data_len])
     }
