@@ -95,7 +95,7 @@ struct schedule_t {
     bool missing_silent;            // its path is closed by a loss, and nothing came by it since
     fine_time_t missing_work;
     bool certain;                   // it is lost
-    fine_time_t after;              // how long after it was sent it should be delivered
+    fine_time_t after;              // how long after it was sent it should be delivered; of a numbered one without the time of its octets
     bool reported;                  // by the peer: of the newest packet that came by the path in `slot`,
     bool reported_all;              // none was sent after it,
     bit<24> reported_packets;       // and of those sent since the last report, how many

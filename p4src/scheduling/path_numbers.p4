@@ -5,9 +5,6 @@
 //   heard   a report -> the newest packet that came: how late was it?     MEASURED
 //                       how many came less than were sent since the last: LOST
 //
-// Clocks of two switches differ. What is late is so against the earliest packet of the last seconds: only what sets paths apart
-// counts for the schedule.
-//
 // A report counts if its newest packet is one that was sent and is not forgotten, is newer than the one before, and if no more
 // packets came than were sent.
 
@@ -32,23 +29,8 @@ const bit<8> REPORT_OLD       = 1;
 const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet is none that is remembered
 const bit<8> REPORT_IMPLAUSIBLE = 3;    // more came than were sent
 
-// The earliest packet is that of this time and the one before, in microseconds.
-const bit<48> EARLIEST_LASTS = 4000000;
-
-// Reports by themselves come within so many microseconds. Of a path that has had nothing to send for so long nobody waits for any,
-// nor of one that had fewer packets.
-const bit<48> LONGEST_UNREPORTED = 80000;
-const bit<48> LONGEST_PAUSE = 500000;
-const bit<8>  LEAST_UNREPORTED = 4;
-
-typedef bit<128> unreported_t;
-
-// What is known of a path that was not reported on, in the bits of one octet.
-const bit<8> REPORT_IS_DUE = 1;         // one of the first packet could be here
-const bit<8> COPIES_WENT   = 2;         // what it held went by the others
-
-// 17 bits of session and slot, the number, is it a probe, was the path busy, is a copy kept, 2 bits of nothing, when it is due in
-// microseconds, how long after it was sent in units of 64 of them, the path's work in 16ths.
+// 17 bits of session and slot, the number, is it a probe, was the path busy, is a copy kept, when it is due in
+// microseconds, how long its first octet took until then in units of 16 of them, the path's work in 16ths.
 typedef bit<128> numbered_packet_t;
 
 // Streams overlap only as far as they have more than 1024 packets under way, or are more than 256.
@@ -73,11 +55,6 @@ control PathNumbers(inout metadata_t meta) {
     @id(PATH_REPORTS_REGISTER_ID)
     @name("path_reports")
     REGISTERS(bit<32>, bit<72>, SESSION_SLOTS, reports);
-
-    // By session: since when (48), the least difference between the peer's clock and when a packet was due then, and before that.
-    @id(CLOCK_OFFSETS_REGISTER_ID)
-    @name("clock_offsets")
-    REGISTERS(bit<32>, bit<112>, NUMBERED_SESSIONS, offsets);
 
     @id(PATH_REPORTS_COUNTER_ID)
     @name("path_reports_heard")
@@ -111,8 +88,8 @@ control PathNumbers(inout metadata_t meta) {
             }
 #endif
             packets.write(NUMBERED_PACKET(index, sequence),
-                          index[16:0] ++ sequence ++ probe ++ busy ++ copied ++ 2w0 ++ meta.schedule.delivery[47:16]
-                          ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
+                          index[16:0] ++ sequence ++ probe ++ busy ++ copied ++ meta.schedule.delivery[47:16]
+                          ++ meta.schedule.after[39:20] ++ meta.schedule.work[43:12]);
             // A copy has the order of its packet.
             if (meta.path_option.put_ordered && !meta.copy.out_of_buffer && !meta.replication.copy) {
                 bit<40> last_order;
@@ -173,45 +150,11 @@ control PathNumbers(inout metadata_t meta) {
                     meta.schedule.certain = true;
                 }
 
-                bit<32> due = packet[81:50];
+                bit<32> due = packet[83:52];
                 int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - due);
                 meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
-                meta.schedule.after = 24w0 ++ packet[49:32] ++ 22w0;
+                meta.schedule.after = 24w0 ++ packet[51:32] ++ 20w0;
                 meta.schedule.work = 20w0 ++ packet[31:0] ++ 12w0;
-
-                bit<112> known_offsets;
-                offsets.read(known_offsets, meta.session.number);
-                bit<48> began = known_offsets[111:64];
-                bit<32> least = known_offsets[63:32];
-                bit<32> least_before = known_offsets[31:0];
-                bit<32> offset = report.arrived - due;
-                bit<48> lasted = meta.arrived - began;
-                if (began == 0 || lasted > EARLIEST_LASTS << 1) {
-                    began = meta.arrived;
-                    least = offset;
-                    least_before = offset;
-                } else if (lasted > EARLIEST_LASTS) {
-                    began = meta.arrived;
-                    least_before = least;
-                    least = offset;
-                }
-                bit<32> later = offset - least;
-                if (later[31:31] == 1) {
-                    least = offset;
-                    later = 0;
-                }
-                bit<32> later_too = offset - least_before;
-                if (later_too[31:31] == 0 && later_too > later) {
-                    later = later_too;
-                }
-                offsets.write(meta.session.number, began ++ least ++ least_before);
-
-                // The report took as long as is left, as if the earliest packet had come in time.
-                bit<32> took = meta.arrived[31:0] - due - later;
-                if (took[31:31] == 1) {
-                    took = 0;
-                }
-                meta.schedule.reverse_delay = took;
             }
         }
     }

@@ -135,4 +135,19 @@ struct path_option_t {
     path_report_t put_report;
 }
 
+// Of a packet that is sent.
+bit<16> option_bytes(in bool numbered, in bool ordered, in bool reports) {
+    bit<16> bytes = 0;
+    if (numbered || reports) {
+        bytes = PATH_OPTION_BYTES;
+    }
+    if (ordered) {
+        bytes = bytes + PATH_ORDER_BYTES;
+    }
+    if (reports) {
+        bytes = bytes + PATH_REPORT_BYTES;
+    }
+    return bytes;
+}
+
 #endif

@@ -39,13 +39,8 @@
 
 // How many octets longer that makes the packet, and how many a packet that is as long as this one may be longer by.
 #define ADD_PATH_OPTION(session)                            \
-    session.added = session.added + PATH_OPTION_BYTES;      \
-    if (option.put_ordered) {                               \
-        session.added = session.added + PATH_ORDER_BYTES;   \
-    }                                                       \
-    if (option.to_report) {                                 \
-        session.added = session.added + PATH_REPORT_BYTES;  \
-    } else {                                                \
+    session.added = session.added + option_bytes(true, option.put_ordered, option.to_report); \
+    if (!option.to_report) {                                \
         session.reserved = PATH_REPORT_BYTES;               \
     }
 

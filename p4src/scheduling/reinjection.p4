@@ -24,6 +24,7 @@
 #include "../common/types.p4"
 #include "metadata.p4"
 #include "path_reports.p4"
+#include "silent_paths.p4"
 
 // Microseconds that a report may wait for a packet that takes it along, or until the switch makes one.
 const fine_time_t REPORT_WAITS = 64w20000 << 16;
@@ -144,10 +145,10 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     if (in_order && meta.copy.out_of_buffer && meta.session.direction == SESSION_OUTBOUND) {                   \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
         bit<8> its_bit = 8w1 << (bit<8>)meta.copy.slot;                                                        \
-        bit<48> silent_for = meta.arrived - unreported[127:80];                                                \
+        bit<48> silent_for = silent_for_of(meta.arrived, unreported);                                          \
         bit<48> at_least = 16w0 ++ meta.copy.silence;                                                          \
         bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                            \
-        bool nothing = meta.arrived - heard_reports[63:16] > LONGEST_UNREPORTED;                               \
+        bool nothing = untold & ~its_bit == 0 && meta.arrived - heard_reports[63:16] > LONGEST_UNREPORTED;     \
         bit<32> released;                                                                                      \
         released_copies.read(released, SESSION_SLOT(meta.copy.slot));                                          \
         bit<24> behind = released[23:0] - meta.copy.sequence;                                                  \

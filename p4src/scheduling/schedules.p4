@@ -26,6 +26,7 @@
 #include "../parsing/headers.p4"
 #include "../sessions/metadata.p4"
 #include "acknowledgements.p4"
+#include "clock_offset.p4"
 #include "delivery_times.p4"
 #include "duplicate_ack_hold.p4"
 #include "metadata.p4"
@@ -39,6 +40,7 @@
 #include "replication.p4"
 #include "resequencing.p4"
 #include "schedule_of_session.p4"
+#include "silent_paths.p4"
 #include "subflow_memory.p4"
 #include "subflow_slots.p4"
 
@@ -95,16 +97,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_heard")
     REGISTERS(bit<32>, bit<48>, SCHEDULES, heard_by);           // and when any of the schedule's did
 
-    // Of numbered packets. By session and slot: when the first one was sent of which nothing is reported, when the last one was, how
-    // many (8 bits); REPORT_IS_DUE, COPIES_WENT (8); how many reports had come by then, or once one of the first could be here.
+    // Of numbered packets, by session and slot.
     @id(UNREPORTED_SINCE_REGISTER_ID)
     @name("unreported_since")
     REGISTERS(bit<32>, unreported_t, SESSION_SLOTS, unreported_since);
 
-    // By session: when the last report came, and how many did.
+    // By session.
     @id(REPORTS_HEARD_REGISTER_ID)
     @name("reports_heard")
-    REGISTERS(bit<32>, bit<64>, NUMBERED_SESSIONS, reports_heard);
+    REGISTERS(bit<32>, heard_reports_t, NUMBERED_SESSIONS, reports_heard);
 
     // Packets that reports told of since the controller was last told, lost ones, marked ones: 24 bits each.
     @id(REPORTED_PACKETS_REGISTER_ID)
@@ -122,6 +123,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     DuplicateAckHold() duplicate_ack_hold;
     PathReports() path_reports;
     PathNumbers() path_numbers;
+    ClockOffset() clock_offset;
     ProbeCopies() probe_copies;
     PathMeasurement() path_measurement;
     PathClosing() path_closing;
@@ -224,6 +226,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             works.read(its.work, index);
             idle.read(its.idle_since, index);
             probes.read(its.probe, index);
+            if (meta.schedule.reported) {
+                clock_offset.apply(meta, about.delay);
+            }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
             SEND_COPIES
@@ -242,16 +247,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
                     ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
                 reported_packets.write(index, reports);
-                bit<64> heard_reports;
-                reports_heard.read(heard_reports, meta.session.number);
-                heard_reports = meta.arrived ++ (heard_reports[15:0] + 1);
-                reports_heard.write(meta.session.number, heard_reports);
-                unreported_t unreported = 0;
-                if (!meta.schedule.reported_all) {
-                    unreported_since.read(unreported, SESSION_SLOT(meta.schedule.slot[2:0]));
-                    unreported = meta.arrived ++ unreported[79:32] ++ 16w0 ++ heard_reports[15:0];
-                }
-                unreported_since.write(SESSION_SLOT(meta.schedule.slot[2:0]), unreported);
+                NOTE_REPORT
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
@@ -267,12 +263,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
 
-        bit<64> heard_reports = 0;
+        heard_reports_t heard_reports = 0;
         if (numbered) {
             reports_heard.read(heard_reports, meta.session.number);
         }
         bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
         unreported_t unreported = 0;
+        bit<8> untold = 0;
+        if (telling && meta.session.direction == SESSION_OUTBOUND) {
+            EACH_SLOT(FIND_UNREPORTED)
+        }
         CONSIDER_COPY
         CONSIDER_PROBE
         CONSIDER_REPLICA
@@ -298,7 +298,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 rounds.read(now, schedule);
                 now = now - ROUND;
             }
-            bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing;
+            // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues;
+            // or until another copy, which went at once, is here. Datagrams wait for none.
+            bool replicated = numbered && meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
+            bool waits = in_order && numbered && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
+                && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP && !replicated);
+            meta.path_option.put_ordered = waits || replicated;
+            bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing
+                + (bit<64>)option_bytes(numbered, meta.path_option.put_ordered, meta.path_option.to_report);
             candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             fine_time_t busy_until;
             bit<32> last;
@@ -345,16 +352,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     meta.schedule.busy = best.wait != 0;
                     meta.schedule.delivery = now + best.delivery;
                     meta.schedule.after = best.delivery;
+                    if (numbered) {
+                        meta.schedule.after = best.delivery - best.took;
+                    }
                     meta.schedule.work = work;
                 }
                 if (numbered) {
-                    bool replicated = meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
-                    // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues;
-                    // or until another copy, which went at once, is here. By one path alone all are in order, and datagrams wait for none.
+                    // By one path alone all are in order.
                     bool one_path = meta.schedule.slots & (meta.schedule.slots - 1) == 0 && !meta.replication.copy;
-                    bool waits = in_order && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
-                        && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP && !replicated);
-                    meta.path_option.put_ordered = waits || replicated;
                     if (waits && !one_path) {
                         fine_time_t wait = latest;
                         if (!replicated) {
@@ -368,12 +373,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     REPLICATE
                     path_numbers.apply(meta);
                     KEEP_COPY
-                    unreported_since.read(unreported, SESSION_SLOT(best.slot[2:0]));
-                    if (unreported[127:80] == 0 || meta.arrived - unreported[79:32] > LONGEST_PAUSE) {
-                        unreported = meta.arrived ++ 64w0 ++ heard_reports[15:0];
-                    }
-                    unreported_since.write(SESSION_SLOT(best.slot[2:0]), unreported[127:80] ++ meta.arrived ++ (unreported[31:24] |+| 1)
-                                           ++ unreported[23:0]);
+                    NOTE_UNREPORTED
                 }
                 if (meta.probe.due) {
                     meta.probe.beside = meta.schedule.delivery[47:16];

@@ -150,38 +150,6 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         rank = RANK_TAKEN;                                                                                      \
     }
 
-// A path is dead of which the peer has reported nothing since a report could be here, while it reported of others more often than
-// there are paths, for reports are of one path in turn; or while it reported nothing at all, and that for longer.
-// What waits does not count, and of the tolerance a quarter: packets before it are reported meanwhile. One whose copies went by the others
-// gets nothing until then, or for half a second.
-#define CLOSE_SILENT(k, its)                                                                                    \
-    if (telling && closed[k:k] == 0) {                                                                          \
-        unreported_since.read(unreported, SESSION_SLOT((bit<3>)k));                                             \
-        fine_time_t longest = (delay_of(its.delay, learned) << 1) + (18w0 ++ meta.schedule.tolerance ++ 14w0);  \
-        bit<48> silent_for = meta.arrived - unreported[127:80];                                                 \
-        bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                             \
-        bool lately = meta.arrived - unreported[79:32] < LONGEST_PAUSE;                                         \
-        bool copies_went = unreported[23:16] & COPIES_WENT != 0;                                                \
-        if (lately && copies_went) {                                                                            \
-            rank = RANK_TAKEN;                                                                                  \
-        }                                                                                                       \
-        if (lately && unreported[127:80] != 0 && (unreported[31:24] >= LEAST_UNREPORTED || copies_went)         \
-            && silent_for > longest[63:16]) {                                                                   \
-            bool nothing = meta.arrived - heard_reports[63:16] >= silent_for;                                   \
-            if (unreported[23:16] & REPORT_IS_DUE == 0) {                                                       \
-                unreported_since.write(SESSION_SLOT((bit<3>)k),                                                 \
-                                       unreported[127:24] ++ (unreported[23:16] | REPORT_IS_DUE) ++ heard_reports[15:0]); \
-            } else if (of_others > (bit<16>)meta.schedule.paths                                                 \
-                       || nothing && silent_for > longest[63:16] + LONGEST_UNREPORTED) {                        \
-                closed[k:k] = 1;                                                                                \
-                unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                             \
-                probes.write(SUBFLOW_SLOT(k), meta.arrived + (bit<48>)meta.schedule.probe_interval ++ SILENT);  \
-                meta.path_event.kind = PATH_EVENT_LOST;                                                         \
-                tell_of_path(meta.path_event, k, its, learned, silent_for ++ 16w0);                             \
-            }                                                                                                   \
-        }                                                                                                       \
-    }
-
 // A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
 // which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
 // Reports only set paths apart, so all of them are compared now and then.

@@ -16,6 +16,7 @@ from wayname.p4_constants import SessionMode
 DESTINATION_OPTIONS, SHIM6, OPTION = 60, 140, 0x1E
 VERSION, COUNTED = 1, 1
 NUMBERS = 1 << 24
+NUMBER_OCTETS, REPORT_OCTETS = 8, 16  # of a packet
 
 
 class Report(NamedTuple):

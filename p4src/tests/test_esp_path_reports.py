@@ -22,7 +22,17 @@ from numbered_esp_switch import (
     sealed,
     with_headers,
 )
-from numbered_switch import DESTINATION_OPTIONS, NUMBERS, Peer, Report, option, read_option, with_option
+from numbered_switch import (
+    DESTINATION_OPTIONS,
+    NUMBER_OCTETS,
+    NUMBERS,
+    REPORT_OCTETS,
+    Peer,
+    Report,
+    option,
+    read_option,
+    with_option,
+)
 from schedule_site import CLOSE, LARGEST, SCHEDULE, PathOf, Schedule, locator
 from session_site import LOCAL, REMOTE, REMOTE_1, from_host, in_by
 
@@ -38,7 +48,8 @@ TOLERANCE = 5 * MILLISECOND
 PATHS = [PathOf(10 * MILLISECOND, OCTET), PathOf(30 * MILLISECOND, OCTET)]
 CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=TOLERANCE, probe_interval=SECOND, session=ESP_SESSION)
 LENGTH = 1000
-DUE = 10 * MILLISECOND + LENGTH  # of a packet by the first path, if nothing waits
+DUE = 10 * MILLISECOND + LENGTH + NUMBER_OCTETS  # of a packet by the first path, if nothing waits
+LATE = REPORT_OCTETS + TOLERANCE + 1  # of one that takes a report along: too late
 CLOCK = 77 * SECOND  # the peer's is ahead by so much
 GUARD_SOURCES = 1
 INTERVAL = 5 * MILLISECOND  # between reports
@@ -214,7 +225,7 @@ def test_a_late_packet_closes_its_path(make: Make) -> None:
     switch, peer = make(CLOSING), Peer(CLOCK)
     peer.hears(DUE, switch.numbers(0))
     switch.reports(2 * DUE, peer.report(0))
-    peer.hears(SECOND + DUE + TOLERANCE + 1, switch.numbers(SECOND))
+    peer.hears(SECOND + DUE + LATE, switch.numbers(SECOND))
     switch.reports(SECOND + 3 * DUE, peer.report(0), 2)
     assert kinds(switch) == [("late", 0)]
     assert switch.numbers(SECOND + SECOND // 2).slot == 1
@@ -222,7 +233,7 @@ def test_a_late_packet_closes_its_path(make: Make) -> None:
 
 def test_a_closed_path_is_probed_with_an_esp_header_that_has_nothing_behind_it(make: Make) -> None:
     switch, far, peer = make(CLOSING), make(CLOSING), Peer(CLOCK)
-    for time, late in ((0, 0), (SECOND, TOLERANCE + 1)):
+    for time, late in ((0, 0), (SECOND, LATE)):
         peer.hears(time + DUE + late, switch.numbers(time))
         switch.reports(time + 3 * DUE, peer.report(0), 1 + time)
     assert kinds(switch) == [("late", 0)]
@@ -248,7 +259,7 @@ def test_a_probe_is_no_packet_of_the_host_whose_port_guards_sources(make: Make) 
     switch, peer = make(CLOSING), Peer(CLOCK)
     switch.add("vlan_members", "admit_host", {"port": 1, "vlan": 1}, {"guards": GUARD_SOURCES}, p4r.Update.MODIFY)
     switch.add("source_bindings", "bind_source", {"vlan": 1, "address": LOCAL}, {"port": 1, "mac": HOST[1]})
-    for time, late in ((0, 0), (SECOND, TOLERANCE + 1)):
+    for time, late in ((0, 0), (SECOND, LATE)):
         peer.hears(time + DUE + late, switch.numbers(time))
         switch.reports(time + 3 * DUE, peer.report(0), 1 + time)
     assert [read(frame).slot for frame in switch.frames(SECOND + 3 * DUE + SECOND, sealed(9))] == [1, 0]

@@ -169,12 +169,23 @@ def test_what_is_kept_is_not_held_by_the_controller_too(make: Make) -> None:
     assert [port for port, _ in outputs].count(CPU) == 1
 
 
-def test_a_peer_that_tells_nothing_any_more_gets_each_packet_three_times_at_most(make: Make) -> None:
+def test_where_one_path_had_packets_and_nothing_is_told_any_more_each_goes_three_times_at_most(make: Make) -> None:
     switch = begun(make(CLOSING))
-    sent = [switch.orders(BEGUN + number, number) for number in range(10, 30)]
+    sent = [switch.orders(BEGUN + number * 3 * MILLISECOND, number) for number in range(10, 20)]
+    assert {each.slot for each in sent} == {0}
     left = to_peer(switch.passes(2 * SECOND))
     assert max(Counter(each.order for each in left).values()) <= 2
     assert {each.order for each in left} <= {each.order for each in sent}
+
+
+def test_where_several_paths_had_packets_and_nothing_is_told_any_more_none_is_dead(make: Make) -> None:
+    """It is the reports that are missing: all that is under way, once more, would overflow the paths."""
+    switch = begun(make(CLOSING))
+    sent = [switch.orders(BEGUN + number, number) for number in range(10, 30)]
+    assert {each.slot for each in sent} == {0, 1}
+    assert [to_peer(switch.passes(BEGUN + step * 5 * MILLISECOND)) for step in range(1, 200)] == [[]] * 199
+    assert {switch.orders(BEGUN + SECOND + number, number).slot for number in range(30, 60)} == {0, 1}
+    assert switch.path_events() == []
 
 
 def test_no_copy_leaves_once_its_session_ended(make: Make) -> None:

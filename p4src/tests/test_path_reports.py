@@ -9,7 +9,9 @@ from itertools import pairwise
 import pytest
 from carriers import ipv6
 from numbered_switch import (
+    NUMBER_OCTETS,
     NUMBERS,
+    REPORT_OCTETS,
     Numbered,
     NumberedSession,
     NumberedSwitch,
@@ -33,7 +35,8 @@ TOLERANCE = 5 * MILLISECOND
 PATHS = [PathOf(10 * MILLISECOND, OCTET), PathOf(30 * MILLISECOND, OCTET)]
 CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=TOLERANCE, probe_interval=SECOND)
 LENGTH = 1000
-DUE = 10 * MILLISECOND + LENGTH  # of a packet by the first path, if nothing waits
+DUE = 10 * MILLISECOND + LENGTH + NUMBER_OCTETS  # of a packet by the first path, if nothing waits
+LATE = REPORT_OCTETS + TOLERANCE + 1  # of one that takes a report along: too late
 CLOCK = 77 * SECOND  # the peer's is ahead by so much
 PASSED_ON = 54 + 8  # octets of what the host gets of a peer's empty datagram
 INTERVAL = 5 * MILLISECOND  # between reports
@@ -172,7 +175,7 @@ def test_whatever_packets_bear_a_late_one_closes_its_path(make: Make, next_heade
     switch.reports(2 * DUE, peer.report(0))
     late = switch.numbers(SECOND, packet)
     assert late.slot == 0
-    peer.hears(SECOND + DUE + TOLERANCE + over, late)
+    peer.hears(SECOND + DUE + LATE - 1 + over, late)
     switch.reports(SECOND + 3 * DUE, peer.report(0), 2)
     told = [(each.kind, each.place, each.late) for each in switch.path_events()]
     assert told == ([("late", 0, TOLERANCE + 1)] if over else [])
@@ -183,7 +186,7 @@ def test_whatever_packets_bear_a_late_one_closes_its_path(make: Make, next_heade
 def test_a_closed_path_is_probed_with_a_packet_that_has_nothing_in_it(make: Make, next_header: int) -> None:
     switch, peer = make(CLOSING), Peer(CLOCK)
     packet = ipv6(next_header, bytes(LENGTH - 40), LOCAL, REMOTE)
-    for time, late in ((0, 0), (SECOND, TOLERANCE + 1)):
+    for time, late in ((0, 0), (SECOND, LATE)):
         peer.hears(time + DUE + late, switch.numbers(time, packet))
         switch.reports(time + 3 * DUE, peer.report(0), 1 + time)
     assert kinds(switch) == [("late", 0)]
@@ -221,6 +224,19 @@ def test_a_path_with_another_delay_than_its_entry_is_found_without_tcp(make: Mak
         peer.hears(arrived, packet)
         switch.reports(time + 90 * MILLISECOND, peer.report(packet.slot), 1 + number)
     assert taken[-20:].count(1) > 15, "and now and then a probe"
+
+
+def test_what_waits_less_than_believed_makes_no_other_path_look_late(make: Make) -> None:
+    """Else each error in what is believed of one path would be taken for the clock's, and be one of all others."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    sent = [switch.numbers(0) for _ in range(40)]
+    by_path = [[packet for packet in sent if packet.slot == slot] for slot in (0, 1)]
+    for slot, packets in enumerate(by_path):
+        assert len(packets) > 5
+        for packet in packets if slot == 0 else packets[:1]:
+            peer.hears(PATHS[slot].delay + LENGTH + NUMBER_OCTETS, packet)
+        switch.reports((50 + 6 * slot) * MILLISECOND, peer.report(slot), 1 + slot)
+    assert kinds(switch) == []
 
 
 def test_lost_packets_close_their_path(make: Make) -> None:
@@ -280,6 +296,26 @@ def test_a_path_of_which_nothing_is_reported_while_others_are_is_closed(make: Ma
     assert kinds(switch) == [("lost", 0)]
     assert last[0] < 200 * MILLISECOND
     assert last[1] > 390 * MILLISECOND
+
+
+def test_a_path_that_was_idle_is_not_dead_while_reports_wait_behind_what_the_peer_sends(make: Make) -> None:
+    """Those of the other path come all the time, and tell of what went long ago."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    reports: list[tuple[int, Report]] = []
+    slots = set()
+    for step, time in enumerate(range(0, SECOND + 400 * MILLISECOND, INTERVAL)):
+        for _ in range(60 if time == SECOND else 1):
+            packet = read(switch.frames(time, datagram(LENGTH))[0])
+            slots.add(packet.slot)
+            peer.hears(time + PATHS[packet.slot].delay + LENGTH + NUMBER_OCTETS, packet)
+            reports.append((time + 200 * MILLISECOND, peer.report(packet.slot)))
+        come = {report.slot: report for due, report in reports if due <= time}
+        for slot, report in come.items():
+            switch.reports(time, report, 1 + 2 * step + slot)
+        reports = [each for each in reports if each[0] > time]
+        assert time >= SECOND or slots == {0}
+    assert slots == {0, 1}
+    assert kinds(switch) == []
 
 
 def test_a_dead_path_is_probed_in_each_interval_since_that_costs_nothing(make: Make) -> None:
