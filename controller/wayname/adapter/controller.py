@@ -67,9 +67,9 @@ from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
 # What was found beside the switch stays true when the switch comes back.
+FOUND = (ModifierFound, DnsResponse, HostFound, KernelChanges)
 # In a tuple, since a union would be made anew for each output.
 TO_SWITCH = (PacketOut, Write)
-FOUND = (ModifierFound, DnsResponse, HostFound, KernelChanges)
 
 
 class RefusedChangeError(Exception):
