@@ -32,9 +32,11 @@ class WireHost:
         loop = asyncio.get_running_loop()
         with self._listener:
             while True:
-                self._wire, _ = await loop.sock_accept(self._listener)
-                with self._wire:
-                    while octets := await self._receive(self._wire):
+                # `_send` forgets a wire whose switch is gone; what that has sent before is read still.
+                wire, _ = await loop.sock_accept(self._listener)
+                self._wire = wire
+                with wire:
+                    while octets := await self._receive(wire):
                         await self._take(octets)
 
     async def ping(self, destination: str) -> None:
@@ -103,10 +105,12 @@ class WireHost:
             self._replies.get(int.from_bytes(message.body[2:4]), asyncio.Event()).set()
 
     async def _send(self, destination: Mac, packet: ipv6.Packet) -> None:
-        frame = Frame(destination, self.mac, TYPE_IPV6, packet.encode())
+        frame, wire = Frame(destination, self.mac, TYPE_IPV6, packet.encode()), self._wire
+        if wire is None:
+            return
         try:
-            if self._wire is not None:
-                await asyncio.get_running_loop().sock_sendall(self._wire, frame.encode())
+            await asyncio.get_running_loop().sock_sendall(wire, frame.encode())
         except OSError:
-            # The switch is not there: the frame is lost, as on any wire.
-            self._wire = None
+            # The switch is not there: the frame is lost, as on any wire. The next one may be by now.
+            if self._wire is wire:
+                self._wire = None
