@@ -251,7 +251,7 @@ async def test_what_the_switch_refuses_on_the_stream_is_told_once_and_ends_nothi
     switch.start()
     async with asyncio.timeout(20), running(controller_of(switch)) as controller:
         await event(controller, "switch.up")
-        connection = controller._active
+        connection = controller._writer.connection
         assert connection is not None
         nobody_knows = p4r.StreamMessageRequest(digest_ack=p4r.DigestListAck(digest_id=1, list_id=1))
         no_fields = p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=b"no fields"))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from finsy import P4Schema
 
-from wayname.adapter.connection import Connection, NotLeadingError, SwitchError
+from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
@@ -20,6 +20,7 @@ from wayname.adapter.memory import Memory
 from wayname.adapter.modifier_searches import ModifierSearches
 from wayname.adapter.reloads import Reload, Reloads
 from wayname.adapter.switch_sessions import Origin, SwitchSessions
+from wayname.adapter.switch_writer import SwitchWriter
 from wayname.adapter.virtual_router import VirtualRouter
 from wayname.composition.backup_edge import BackupEdge
 from wayname.composition.edge import Edge
@@ -40,6 +41,7 @@ from wayname.edge.boundary import (
     FindHost,
     FindModifier,
     HostFound,
+    Input,
     KernelChanges,
     LearnedFromProviders,
     LetGo,
@@ -63,7 +65,7 @@ from wayname.fleet.lease import Lease
 from wayname.fleet.member import FleetMember
 from wayname.fleet.sealing import SealError
 from wayname.identity.key_files import KeyFileError, edge_key
-from wayname.pipeline.entries import Entity, Readable, everything
+from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program
 
 # What was found beside the switch stays true when the switch comes back.
@@ -110,8 +112,6 @@ class Controller:
         self._questions = DnsTransport(self._found)
         self.events = EventRing(config.controller.events)
         self.sessions = 0
-        self.writes = 0
-        self.failed_writes = 0
         # Whether what follows from the configuration has been written since the switch is there.
         self.reconciled = False
         self._on_event = on_event
@@ -124,18 +124,24 @@ class Controller:
         self._linux = (
             LinuxFeed(lambda: self.config, self._heard_kernel, self._record) if linux and linux.routes else None
         )
-        self._active: Connection | None = None
+        self._writer = SwitchWriter(self._leading, self._tell_edge, self._switch.lose)
         self._reloads = Reloads(self._inputs.wake)
         self._captures: dict[int, OpenCapture] = {}
-        # Whether the switch lacks what could not be written.
-        self._is_behind = False
-        # Whether a write of this turn did not go out; packets behind it would say what is not so.
-        self._withheld = False
 
     @property
     def connected(self) -> bool:
         """Whether the switch is there and listens to us."""
-        return self._active is not None
+        return self._writer.connection is not None
+
+    @property
+    def writes(self) -> int:
+        """Updates that were sent to the switch."""
+        return self._writer.writes
+
+    @property
+    def failed_writes(self) -> int:
+        """Updates that it refused."""
+        return self._writer.failed_writes
 
     @property
     def lost(self) -> Mapping[tuple[int, int], int]:
@@ -198,9 +204,10 @@ class Controller:
 
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read entities, counters among them, from the switch."""
-        if self._active is None:
+        connection = self._writer.connection
+        if connection is None:
             raise SwitchError(f"the switch at {self.config.switch.address} is not connected; `wayname events` says why")
-        return await self._active.read(entities)
+        return await connection.read(entities)
 
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done.
@@ -276,12 +283,7 @@ class Controller:
 
     async def _carry_out_reload(self, reload: Reload) -> None:
         """Put a new edge in the place of the old one, all of whose writes are on the switch."""
-        entities: list[Entity] | None = None
-        if self._active:
-            try:
-                entities = await self._active.read(everything())
-            except SwitchError as error:
-                self._lose_session(error)
+        entities = await self._writer.read(everything())
         try:
             # Nothing was written down since the last output of the old one, so it begins with all that that one knew.
             edge = self._make_edge(reload.config, None if reload.anew else self.edge)
@@ -301,6 +303,9 @@ class Controller:
             self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
         for capture in self._captures.values():
             self.edge.receive(capture, now)
+
+    def _tell_edge(self, input: Input) -> None:
+        self.edge.receive(input, self.now)
 
     async def _found(self, found: ModifierFound | DnsResponse | HostFound) -> None:
         await self._inputs.put(found, None)
@@ -338,7 +343,7 @@ class Controller:
             self.virtual_router.leadership_changed()
             return
         if self._leading.is_overtaken and self._switch.is_open:
-            self._lose_session(SwitchError(self.why_no_changes() or "this controller was elected anew"))
+            self._writer.lose(SwitchError(self.why_no_changes() or "this controller was elected anew"))
         self._inputs.wake()
 
     def _as_learned(self, config: Config) -> Config:
@@ -356,14 +361,12 @@ class Controller:
             reload = self._reloads.take()
             if reload is not None:
                 await self._carry_out_reload(reload)
-            if self._is_behind and self.may_write:
-                await self._catch_up()
+            await self._writer.catch_up()
             batch = self._inputs.take(newcomers=self.may_write)
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
-                    self._active = origin if isinstance(origin, Connection) else None
+                    self._writer.begin(origin if isinstance(origin, Connection) else None)
                     self.sessions += isinstance(input, SwitchUp)
-                    self._is_behind = False
                     self.reconciled = False
                     if self.virtual_router and isinstance(input, SwitchDown):
                         self.virtual_router.want(VrrpRoleWanted(VrrpRole.BACKUP, input.reason))
@@ -372,7 +375,7 @@ class Controller:
                 elif isinstance(input, CloseCapture):
                     self._captures.pop(input.number, None)
                 # What an earlier session said last is no longer true.
-                if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
+                if origin is self._writer.connection or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
             # What an input made due meanwhile is so in the next turn.
             if due is not None and due <= loop.time() and self._leading.leads:
@@ -384,7 +387,7 @@ class Controller:
                 with self.edge.faults.contained("output Remember", loop.time()):
                     remembers = [output for output in outputs if isinstance(output, Persist)]
                     await self._memory.write_down(remembers, lasts=self._leading.leads)
-                self._withheld = False
+                self._writer.begin_turn()
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
@@ -411,7 +414,7 @@ class Controller:
         if isinstance(output, Persist):
             return
         if isinstance(output, TO_SWITCH):
-            await self._tell_switch(output)
+            await self._writer.carry_out(output)
             return
         if isinstance(output, Event):
             self._record(output)
@@ -438,50 +441,6 @@ class Controller:
             return
         if isinstance(output, Captured) and self._on_captured:
             self._on_captured(output)
-
-    async def _tell_switch(self, output: PacketOut | Write) -> None:
-        # Who has never led does nothing for the edge.
-        if self._active is None or not self._leading.has_led:
-            return
-        try:
-            if isinstance(output, Write):
-                await self._write(self._active, output)
-            elif not self._withheld:
-                await self._active.send(output)
-        except SwitchError as error:
-            self._lose_session(error)
-
-    async def _write(self, connection: Connection, write: Write) -> None:
-        if self._is_behind:
-            self._withheld = True
-            return
-        try:
-            refused = await connection.write(write)
-        except NotLeadingError:
-            self._is_behind = self._withheld = True
-            return
-        self.writes += len(write.updates)
-        for failed in refused:
-            self.failed_writes += 1
-            self.edge.receive(failed, asyncio.get_running_loop().time())
-
-    async def _catch_up(self) -> None:
-        """Write what could not be written: to the edge the switch is as after a reload."""
-        self._is_behind = False
-        if self._active is None:
-            return
-        try:
-            entities = await self._active.read(everything())
-        except SwitchError as error:
-            self._lose_session(error)
-            return
-        now = asyncio.get_running_loop().time()
-        self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
-
-    def _lose_session(self, error: SwitchError) -> None:
-        """End the session with the switch: what that holds has to be read again."""
-        self._active = None
-        self._switch.lose(error)
 
     def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
         """Record an event of the controller itself."""
