@@ -14,7 +14,7 @@ import grpc
 import grpc.aio
 from finsy.proto import p4r
 
-from bench.fleet import provider_router
+from bench.fleet.provider_router import ProviderRouter
 from wayname_lab.fleet.network import Refused
 from wayname_lab.fleet.switch import SERVICE, STREAM, KeptSwitch
 
@@ -90,12 +90,12 @@ class Switches(grpc.GenericRpcHandler):
         stream = _LiveStream()
 
         async def hear() -> None:
-            opened = False
+            opened, router = False, ProviderRouter()
             async for octets in requests:
                 message = p4r.StreamMessageRequest.FromString(octets)
                 if message.HasField("packet"):
-                    if (answer := provider_router.answer(message.packet)) is not None:
-                        stream.send(answer)
+                    for said in router.messages(message.packet):
+                        stream.send(said)
                     continue
                 if not opened:
                     self._switch(message.arbitration.device_id).open(stream)
