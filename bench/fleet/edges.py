@@ -63,6 +63,7 @@ class Figures:
     seen: list[float]  # seconds until who watches has a move, of each move
     unseen: int
     moving: float  # processor seconds a second
+    probes: float  # of next hops a second, while hosts move
 
     @classmethod
     def of(cls, processes: Sequence[Figures]) -> Figures:
@@ -83,6 +84,7 @@ class Figures:
             seen=[seconds for each in processes for seconds in each.seen],
             unseen=sum(each.unseen for each in processes),
             moving=total(lambda each: each.moving),
+            probes=total(lambda each: each.probes),
         )
 
 
@@ -142,8 +144,10 @@ class Fleet:
             idle = (spent() - cpu) / (time.monotonic() - since)
             await told("moves")
             cpu, since = spent(), time.monotonic()
+            probes = self._probes()
             latencies, unseen = await self._move(moves, seconds)
-            moving = (spent() - cpu) / (time.monotonic() - since)
+            took = time.monotonic() - since
+            moving, probes = (spent() - cpu) / took, (self._probes() - probes) / took
             await told("end")
             return Figures(
                 edges=len(self._names),
@@ -157,6 +161,7 @@ class Fleet:
                 seen=latencies,
                 unseen=unseen,
                 moving=moving,
+                probes=probes,
             )
         finally:
             for task in running:
@@ -169,6 +174,9 @@ class Fleet:
             (edge := edges.running.get(each)) is not None and edge.controller.reconciled and edge.controller.may_write
             for each in self._names
         )
+
+    def _probes(self) -> float:
+        return sum(each.edge.liveness.probes for each in self._controllers)
 
     async def _write_sessions(self, controller: Controller, count: int) -> None:
         assert controller.fleet is not None

@@ -73,6 +73,16 @@ via = "prohibited"
 FAR = "2001:db8:f::1"
 
 
+def turn_late(rig: Rig, late: float, turns: int) -> None:
+    """Have an edge take so many turns of its timers so late, with all that is to do in between in its time."""
+    for _ in range(turns):
+        due = rig.edge.next_timer()
+        assert due is not None
+        rig.now = due + late
+        rig.edge.handle_timer(rig.now)
+        rig.settle()
+
+
 def requests(sent: list[tuple[int, Frame]]) -> list[int]:
     """Return the ports by which echo requests left for a next hop."""
     return [port for port, frame in sent if port in (4, 5) and frame.payload[40] == icmpv6.ECHO_REQUEST]
@@ -326,6 +336,27 @@ class TestRoutes:
             rig.inject(4, Frame(probe.source, probe.destination, probe.type, altered))
             rig.advance(0.1)
         assert "nexthop.down" in rig.kinds()
+
+    @pytest.mark.parametrize(("late", "every"), [(0.0, 0.25), (0.002, 0.25), (0.005, 0.5), (0.009, 0.9), (0.3, 1.0)])
+    def test_probes_are_put_off_where_turns_come_late(
+        self, rig: Rig, first: Host, second: Host, late: float, every: float
+    ) -> None:
+        rig.advance(1)
+        turn_late(rig, late, 4)
+        before, probes, began = len(rig.sent), rig.edge.liveness.probes, rig.now
+        turn_late(rig, late, 20)
+        sent = requests(rig.sent[before:])
+        assert rig.edge.liveness.probes - probes == len(sent)
+        # Of two next hops, each at its own times.
+        assert 2 * (rig.now - began) / len(sent) == pytest.approx(every + late, rel=0.2)
+        assert bool(rig.edge.liveness.put_off) is (every > 0.25)
+        assert "nexthop.down" not in rig.kinds()
+
+    def test_one_late_turn_puts_nothing_off(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        turn_late(rig, 1.0, 1)
+        rig.advance(1)
+        assert rig.edge.liveness.put_off == 0
 
     def test_while_the_switch_stands_still_no_next_hop_is_missed(self, rig: Rig, first: Host, second: Host) -> None:
         rig.advance(1)

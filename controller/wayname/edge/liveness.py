@@ -11,6 +11,9 @@ behind it is back, and another one that was sent a while after that, and still n
 the next one nothing comes back, and nothing is counted. Where no loopback can be (the station is not in the FDB)
 misses count by time, but not in a turn that comes late.
 
+A process that stands for many edges may have no time left. What has changed comes before probes then: where turns come
+late, one after the other, the next probes are put off, up to a bound.
+
 The switch knows probes that come back by their marks and meters them apart, so that no flood keeps them from coming.
 """
 
@@ -43,6 +46,8 @@ from wayname.wire.mac import Mac
 MOST_MISSES = 3
 # Of the time between probes.
 LATE = 0.25
+# A probe is put off to so many times what turns are late by, and to so many times `probe` at most.
+PUT_OFF, LONGEST = 100, 4
 MARK_OCTETS = 8
 # Of a probe, from its source to its end: what comes back as it left.
 RETURNED_OCTETS = 16 + 16 + 8 + MARK_OCTETS
@@ -114,6 +119,10 @@ class Liveness:
             outputs.desired.put(self._own_probe(hop))
         self._timers: Timers[LinkAddress] = Timers()
         self._watched = {hop: _Watched() for hop in routes.next_hops}
+        # How late the last turn came.
+        self._late = 0.0
+        # How many probes were sent, and after how many of them the next one was put off.
+        self.probes = self.put_off = 0
 
     def health(self, hop: LinkAddress) -> NextHopHealth:
         """Return what is known of a next hop."""
@@ -251,6 +260,9 @@ class Liveness:
     def handle_timer(self, now: float, late: float) -> None:
         """Doubt what was not answered, and probe again."""
         probe = self._config.timing.probe
+        # One turn alone says nothing: it may have had a large configuration to compare.
+        behind, self._late = min(late, self._late), late
+        pause = min(max(probe, PUT_OFF * behind), LONGEST * probe)
         for hop in self._timers.due(now):
             watched = self._watched[hop]
             in_doubt = watched.asked and watched.health is not NextHopHealth.DOWN
@@ -263,7 +275,9 @@ class Liveness:
             watched.asked = True
             # In doubt it is asked twice as often, so that a cut is known after three times `probe` at most.
             doubtful = in_doubt and watched.health is not NextHopHealth.DOWN
-            self._timers.set(hop, now + probe / (2 if doubtful else 1))
+            self.probes += 1
+            self.put_off += pause > probe and not doubtful
+            self._timers.set(hop, now + (probe / 2 if doubtful else pause))
 
     def _miss(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.misses += 1

@@ -39,6 +39,14 @@ def providers_of(edge: Edge, now: float) -> Iterator[Metric]:
             for health in NextHopHealth:
                 hops.add_metric([provider.name, health], healths[health])
         yield hops
+    probes = CounterMetricFamily(
+        "wayname_next_hop_probes",
+        "Probes of next hops: in time, or later, for want of processor time.",
+        labels=["sent"],
+    )
+    probes.add_metric(["in_time"], edge.liveness.probes - edge.liveness.put_off)
+    probes.add_metric(["put_off"], edge.liveness.put_off)
+    yield probes
     translation = edge.translation
     if translation.providers:
         up = GaugeMetricFamily("wayname_provider_up", "Whether a provider works.", labels=["provider"])
