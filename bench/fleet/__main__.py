@@ -31,12 +31,14 @@ PHASES = ("idle", "moves", "end")
 
 def etcd_load(cluster: EtcdCluster) -> EtcdLoad:
     """Ask all members what they have spent."""
-    sums = [0.0, 0.0, 0.0, 0.0]
+    sums = [0.0] * 6
     names = (
         "process_cpu_seconds_total",
         "process_resident_memory_bytes",
         "etcd_mvcc_db_total_size_in_bytes",
         "grpc_server_started_total",
+        "etcd_debugging_mvcc_watcher_total",
+        "etcd_debugging_mvcc_events_total",
     )
     for endpoint in cluster.endpoints:
         with urlopen(f"http://{endpoint}/metrics", timeout=30) as answer:

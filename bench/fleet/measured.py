@@ -28,6 +28,8 @@ HEAD = (
     "moving: controllers",
     "etcd",
     "probes a second and edge",
+    "watchers",
+    "told a move",
     "etcd, MiB",
     "on disk",
     "load",
@@ -43,6 +45,8 @@ class EtcdLoad:
     resident: float  # octets
     database: float
     asked: float  # calls
+    watchers: float
+    told: float  # changes of keys, to whoever watches
 
     def since(self, before: EtcdLoad) -> tuple[float, float]:
         """Return the processor seconds and the calls of each second since."""
@@ -71,6 +75,12 @@ class Measured:
         return Spread.of(self.figures.seen or [self.seconds])
 
     @property
+    def told(self) -> float:
+        """How many changes etcd tells for a move, to all who watch."""
+        _, moves, end = self.etcd
+        return (end.told - moves.told) / max(len(self.figures.seen), 1)
+
+    @property
     def etcd_cores(self) -> tuple[float, float]:
         """How many cores etcd takes while nothing happens, and while hosts move."""
         idle, moves, end = self.etcd
@@ -97,6 +107,8 @@ class Measured:
             f"{each.moving:.0%}",
             f"{moving:.0%}",
             f"{each.probes / each.edges:.1f}",
+            f"{end.watchers:.0f}",
+            f"{self.told:.1f}",
             f"{end.resident / MIB:.0f}",
             f"{end.database / MIB:.1f}",
             f"{self.load:.1f}",
