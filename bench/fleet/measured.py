@@ -11,6 +11,8 @@ from bench.fleet.edges import Figures
 from bench.spread import Spread
 
 MIB = 2**20
+# Of fleets of so many edges, or more: MiB an edge, seconds from nothing, and until 99 of 100 moves are seen.
+JUDGED_FROM, MOST_MEMORY, MOST_CONVERGED, MOST_SEEN = 1000, 2.0, 60.0, 1.0
 HEAD = (
     "edges",
     "MiB an edge",
@@ -85,6 +87,21 @@ class Measured:
         """How many cores etcd takes while nothing happens, and while hosts move."""
         idle, moves, end = self.etcd
         return moves.since(idle)[0], end.since(moves)[0]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Whether a large fleet is as small and as quick as wanted."""
+        if self.figures.edges < JUDGED_FROM:
+            return []
+        wanted = (
+            (self.memory, MOST_MEMORY, "MiB an edge"),
+            (self.figures.converged, MOST_CONVERGED, "s from nothing"),
+            (self.seen.ninety_ninth, MOST_SEEN, "s until 99 of 100 moves are seen"),
+        )
+        return [
+            f"{'met' if value <= most else 'MISSED'}: {self.figures.edges} edges: {value:.2f} {what}; {most:g} wanted"
+            for value, most, what in wanted
+        ]
 
     @property
     def row(self) -> tuple[str, ...]:

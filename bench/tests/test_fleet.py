@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from bench.fleet.__main__ import main
+from bench.fleet.edges import Figures
 from bench.fleet.false_takeovers import Hour
-from bench.fleet.measured import HEAD
+from bench.fleet.measured import HEAD, MIB, EtcdLoad, Measured
 from bench.fleet.rolling_restart import HEAD as RESTARTED
 from bench.fleet.rolling_restart import main as rolling_restart
 from bench.fleet.schedules import main as schedules
@@ -32,6 +34,18 @@ def test_each_size_has_its_row_and_all_moves_are_seen(tmp_path: Path) -> None:
     assert float(cells[9]) == 10
     assert json.loads((tmp_path / "fleet.json").read_text()) == {"head": list(HEAD), "rows": [cells]}
     assert (tmp_path / "fleet.svg").exists()
+
+
+def test_a_thousand_edges_are_judged() -> None:
+    figures = Figures(1000, 0, 1500 * MIB, 61.0, 70.0, 100_000, 20.0, 1.0, [0.5] * 98 + [1.5] * 2, 0, 1.0, 1800.0)
+    at_rest = EtcdLoad(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    large = Measured(figures, (at_rest, replace(at_rest, at=1.0), replace(at_rest, at=2.0)), 1.0, 10.0)
+    assert large.verdicts == [
+        "met: 1000 edges: 1.50 MiB an edge; 2 wanted",
+        "MISSED: 1000 edges: 61.00 s from nothing; 60 wanted",
+        "MISSED: 1000 edges: 1.50 s until 99 of 100 moves are seen; 1 wanted",
+    ]
+    assert not replace(large, figures=replace(figures, edges=999)).verdicts
 
 
 @pytest.mark.skipif(bool(missing_for_etcd()), reason="needs etcd")
