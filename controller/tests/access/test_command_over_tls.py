@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,6 +177,16 @@ def test_a_token_in_a_file_is_for_its_owner_and_on_no_screen(tmp_path: Path) -> 
     assert "is there already" in fails(wayname("token", "new", "prometheus", "--out", file))
     assert file.read_text().strip() == token
     assert "cannot be written" in fails(wayname("token", "new", "other", "--out", tmp_path / "none" / "token"))
+
+
+def test_a_token_for_some_edges_says_so() -> None:
+    before = wayname("--edge", "berlin", "token", "new", "ops", "--role", "operate")
+    behind = wayname("token", "new", "ops", "--edge", "berlin", "--edge", "hamburg")
+    told = [tomllib.loads(done.stdout.split("\n\n")[1])["api"]["token"][0] for done in (before, behind)]
+    assert [(each["roles"], each["edges"]) for each in told] == [
+        (["operate"], ["berlin"]),
+        (["read"], ["berlin", "hamburg"]),
+    ]
 
 
 def test_a_role_that_there_is_not_is_refused() -> None:

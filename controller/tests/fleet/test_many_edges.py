@@ -27,6 +27,7 @@ from test_adapter import SwitchProcess, hosts
 from test_command import WAYNAME, Up, fails, wayname
 
 from harness.browser import CHROMIUM, DRIVER, Browser, chromium
+from wayname.adapter import ReloadError
 from wayname.api.app import ApiServices, edge_app
 from wayname.api.audit import Audit
 from wayname.api.callers import LocalUser, Peer
@@ -87,6 +88,12 @@ class Two:
         self.why_not = {"berlin": "", "hamburg": "no switch"}
         self.restarts = Counter({("hamburg", "SwitchError"): 3})
         self.audited: list[tuple[str, str]] = []
+        self.reloads = 0
+
+    async def reload(self) -> list[str]:
+        """Count how often the process is to read its file again."""
+        self.reloads += 1
+        return ["api.token"]
 
     def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
         """Take note of what is of no edge."""
@@ -188,6 +195,13 @@ async def test_roles_are_of_edges() -> None:
         for path in ("/metrics", "/v1/status", "/edges/bonn/v1/status"):
             text = (await client.get(path)).text
             assert "berlin" in text and "hamburg" not in text
+        # Nor does he change it. Who looks after hamburg reads in its events that he tried.
+        refused = await client.post("/v1/reload", json={})
+        assert refused.status_code == 403 and "for all edges: see its `edges`" in refused.json()["detail"]
+        hamburg = two.running["hamburg"].controller.events.since(0)
+        assert "POST /edges/hamburg/v1/reload: needs the role operate, from far" in [
+            each.event.text for each in hamburg
+        ]
         # An edge that does not run here is an edge.
         del two.running["hamburg"]
         assert (await client.get("/edges/hamburg/v1/status")).status_code == 403
@@ -196,6 +210,8 @@ async def test_roles_are_of_edges() -> None:
     async with two.client(Peer("far", 1)) as client:
         client.headers["Authorization"] = f"Bearer {token}"
         assert (await client.get("/edges/hamburg/v1/status")).status_code == 503
+        assert (await client.post("/v1/reload", json={})).json() == {"changed": ["api.token"]}
+    assert two.reloads == 1
 
 
 def written(folder: Path, text: str) -> Path:
@@ -250,13 +266,18 @@ async def edges(
             self.edge = fleet.edge
 
         async def read(self) -> Config:
+            return self.load()
+
+        def load(self) -> Config:
             device = "12" if self.edge == "bonn" else str(11 + len(self.edge))
             return load_config(file, f"[switch]\ndevice_id = {device}\n", self.edge)
 
     class Edge:
-        def __init__(self, config: Config, *_more: object, name: str, **_how: object) -> None:
+        def __init__(
+            self, config: Config, _file: Path, load: Callable[[], Config], *_more: object, name: str, **_how: object
+        ) -> None:
             self.name, self.controller, self.services, self.reloader = name, self, self, self
-            self.config, self.fleet = config, None
+            self.config, self.load, self.fleet = config, load, None
 
         async def run(self) -> None:
             begun[self.name] += 1
@@ -265,8 +286,10 @@ async def edges(
                 raise ValueError("a mistake")
             await asyncio.Event().wait()
 
-        async def reload(self) -> None:
+        async def reload(self) -> list[str]:
             begun[f"{self.name} reloaded"] += 1
+            self.config = self.load()
+            return []
 
         def end_streams(self) -> None:
             begun[f"{self.name} ended"] += 1
@@ -322,13 +345,31 @@ async def test_a_file_that_changes_begins_and_ends_edges(
     async with run(process):
         await holds(lambda: len(process.running) == 2)
         written(tmp_path, FILE + 'edges = ["bremerhaven", "berlin"]\n')
-        await process.reload()
+        assert await process.reload() == ["fleet"]
         await holds(lambda: set(process.running) == {"berlin", "bremerhaven"})
         assert begun["hamburg ended"] == 1 and begun["berlin"] == 1 and begun["berlin reloaded"] == 1
         # What else is there of [fleet] is read at the start alone, and an edge has a switch of its own.
-        written(tmp_path, FILE + 'edges = ["bremerhaven"]\nlease = 5\n')
-        await process.reload()
+        for more in ("lease = 5\n", '[api]\nsocket = "unix:/elsewhere"\n', "[controller]\nevents = 7\n"):
+            written(tmp_path, FILE + 'edges = ["bremerhaven"]\n' + more)
+            with pytest.raises(ReloadError, match="while the controller runs: restart it, or undo that"):
+                await process.reload()
         assert set(process.running) == {"berlin", "bremerhaven"}
+
+
+async def test_who_may_ask_changes_for_all_edges_at_once(
+    edges: tuple[Edges, Counter[str], Counter[str]], tmp_path: Path
+) -> None:
+    process, _, _begun = edges
+    group = '[[api.group]]\nname = "root"\nroles = ["read"]\n'
+    async with run(process):
+        await holds(lambda: len(process.running) == 2)
+        written(tmp_path, FILE + 'edges = ["berlin", "hamburg"]\n' + group)
+        # An edge's own reload leaves it as it is, and does not say that it changed.
+        await process.running["berlin"].reloader.reload()
+        assert not process.running["berlin"].controller.config.api.group
+        assert await process.reload() == ["api.group"]
+        configs = [process.config, *(edge.controller.config for edge in process.running.values())]
+        assert [[group.name for group in config.api.group] for config in configs] == [["root"]] * 3
 
 
 async def test_two_edges_have_no_switch_in_common(

@@ -75,7 +75,7 @@ class Access:
             return
         found = self._answering(scope)
         if (needed := _lacks(caller, found)) is not None:
-            self._audit.refused(caller.name, peer, what, f"needs the role {needed}")
+            found.audit.refused(caller.name, peer, what, f"needs the role {needed}")
             await problem_response(403, "Not allowed", _mend(caller, peer, needed, found.edge))(scope, receive, send)
             return
         scope["state"][CALLER] = caller
@@ -111,6 +111,7 @@ def _mend(caller: Caller, peer: Peer, needed: Role, edge: str | None) -> str:
         return (
             f"{caller.name} is in no group that may ask: write an [[api.group]] with the role {needed}, or ask as root"
         )
-    if edge is not None and caller.may(needed, None):
-        return f"{caller.name} has not the role {needed} for edge {edge}: see its `edges` in [api] of the configuration"
+    if any(needed in each.roles or needed is Role.READ for each in caller.allowed):
+        of = f"edge {edge}" if edge is not None else "all edges"
+        return f"{caller.name} has not the role {needed} for {of}: see its `edges` in [api] of the configuration"
     return f"{caller.name} has not the role {needed}: add it to its `roles` in [api] of the configuration"

@@ -51,11 +51,15 @@ class Caller:
     is_owner: bool = False
 
     def may(self, role: Role, edge: str | None) -> bool:
-        """Whether he has a role for an edge, or for what is of none; each role lets its owner look."""
-        return self.is_owner or any(
-            (role is Role.READ or role in each.roles) and (edge is None or each.edges is None or edge in each.edges)
-            for each in self.allowed
-        )
+        """Whether he has a role for an edge, or for what is of all; each role lets its owner look.
+
+        What is of all shows him his edges alone, and changes by who has the role for all.
+        """
+        for each in self.allowed:
+            is_for = each.edges is None or edge in each.edges
+            if (is_for and role in each.roles) or (role is Role.READ and (is_for or edge is None)):
+                return True
+        return self.is_owner
 
 
 class NotKnown(Exception):

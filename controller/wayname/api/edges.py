@@ -22,6 +22,7 @@ from wayname.api.callers import Caller
 from wayname.api.guard import BrowserGuard
 from wayname.api.page import serve_assets
 from wayname.api.problems import ApiError, tell_problems
+from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import READ
 from wayname.api.views import is_used, waits_for
@@ -73,6 +74,9 @@ class Edges(Protocol):
     @property
     def restarts(self) -> Mapping[tuple[str, str], int]:
         """How often each failed and began anew, by what it failed of."""
+
+    async def reload(self) -> list[str]:
+        """Go by what the file says now; return what changed of it."""
 
 
 class EdgeAnswer(BaseModel):
@@ -136,6 +140,8 @@ def serve_edges(app: FastAPI, edges: Edges) -> None:
         restarts = {about: count for about, count in edges.restarts.items() if about[0] in seen}
         text = edges_exposition(scrapes, seen, restarts)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    serve_reload(app, edges.reload)
 
     @app.api_route("/{path:path}", methods=METHODS, openapi_extra=READ, include_in_schema=False)
     async def elsewhere(path: str, request: Request) -> None:

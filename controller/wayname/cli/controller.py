@@ -8,6 +8,7 @@ import faulthandler
 import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -24,6 +25,7 @@ from wayname.cli.descriptors import most_connections
 from wayname.cli.many_edges import Edges
 from wayname.cli.running_edge import RunningEdge
 from wayname.cli.service_manager import ServiceManager
+from wayname.composition.configuration import load_config
 from wayname.config.model import Config
 from wayname.edge.boundary import Severity
 from wayname.fleet.lease import Lease
@@ -100,6 +102,7 @@ async def control_edge(config: Config, file: Path, replace_pipeline: bool, lease
     edge = RunningEdge(
         config,
         file,
+        tables.load if tables else partial(load_config, file),
         lambda config: reread(listeners, config.api),
         replace_pipeline=replace_pipeline,
         lease=lease,

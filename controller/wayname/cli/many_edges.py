@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -16,6 +17,7 @@ from wayname.adapter.fleet_configuration import FleetConfiguration
 from wayname.cli.running_edge import RunningEdge
 from wayname.composition.configuration import load_config
 from wayname.config.fleet import Fleet
+from wayname.config.load import RESTARTED_FOR, changed_keys
 from wayname.config.model import Config, SwitchConfig
 from wayname.config.tables import ConfigError
 from wayname.edge.identities.identity import RecordError
@@ -85,27 +87,42 @@ class Edges:
             finally:
                 self._is_ending = True
 
-    async def reload(self) -> None:
-        """Begin with edges that the file names newly, end those that it names no more, and reload the others."""
+    async def reload(self) -> list[str]:
+        """Go by what the file says now: begin with edges that are new there, end those that are gone, reload others.
+
+        Return what changed of it; raise `ReloadError`, and log it, if the old configuration goes on.
+        """
         try:
             config = load_config(self._file)
-            fleet = config.fleet
-            if fleet is None or not fleet.edges or fleet.model_copy(update={"edges": self._fleet.edges}) != self._fleet:
-                wrong = "fleet: only its edges can change while the controller runs: restart it, or undo that"
-                raise ConfigError(f"{self._file}: {wrong}")
+            changed = changed_keys(self.config, config)
+            self._check(config, changed)
             self._prepare(config)()
         except (ConfigError, ReloadError) as error:
-            self._log.warning(f"{error}; the old configuration goes on", kind="config.refused")
-            return
-        self.config, self._fleet = config, fleet
-        gone = self._tasks.keys() - set(fleet.edges)
-        for name in fleet.edges:
+            text = "; ".join(error.lines) if isinstance(error, ConfigError) else str(error)
+            self._log.warning(f"{text}; the old configuration goes on", kind="config.refused")
+            raise ReloadError(text) from None
+        assert config.fleet is not None
+        self.config, self._fleet = config, config.fleet
+        gone = self._tasks.keys() - set(config.fleet.edges)
+        for name in config.fleet.edges:
             if name not in self._tasks:
                 self._start(name)
         for edge in [edge for name, edge in self.running.items() if name not in gone]:
             with contextlib.suppress(ReloadError):
                 await edge.reloader.reload()
         await asyncio.gather(*map(self._end, gone))
+        return changed
+
+    def _check(self, config: Config, changed: Sequence[str]) -> None:
+        """Refuse what cannot change while the process runs."""
+        fleet = config.fleet
+        if fleet is None or not fleet.edges or fleet.model_copy(update={"edges": self._fleet.edges}) != self._fleet:
+            wrong = "fleet: only its edges can change while the controller runs: restart it, or undo that"
+            raise ReloadError(f"{self._file}: {wrong}")
+        fixed = [key for key in changed if key != "fleet" and {key, key.partition(".")[0]} & RESTARTED_FOR]
+        if fixed:
+            wrong = f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that"
+            raise ReloadError(f"{self._file}: {wrong}")
 
     def _start(self, name: str) -> None:
         self.why_not[name] = "it has just begun"
@@ -147,12 +164,18 @@ class Edges:
 
         fleet = self._fleet.model_copy(update={"edge": name, "edges": ()})
         tables = FleetConfiguration(fleet, self._file, self._lease.etcd, waits, of_many=True)
-        config = await tables.read()
+
+        def load() -> Config:
+            # Who may ask is of the process: its own reload has it changed for all edges at once.
+            return replace(tables.load(), api=self.config.api)
+
+        config = replace(await tables.read(), api=self.config.api)
         if clash := self._clash(name, config):
             raise ConfigError(clash)
         edge = RunningEdge(
             config,
             self._file,
+            load,
             prepare,
             replace_pipeline=self._replace_pipeline,
             lease=self._lease,

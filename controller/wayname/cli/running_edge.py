@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -17,7 +17,6 @@ from wayname.adapter.reloader import Reloader
 from wayname.api.app import ApiServices, edge_app
 from wayname.api.audit import Audit
 from wayname.api.captures import Captures
-from wayname.composition.configuration import load_config
 from wayname.config.model import Config
 from wayname.fleet.lease import Lease
 from wayname.logs.event_log import EventLog
@@ -30,6 +29,7 @@ class RunningEdge:
         self,
         config: Config,
         file: Path,
+        load: Callable[[], Config],
         prepare: Callable[[Config], Callable[[], None]],
         *,
         replace_pipeline: bool = False,
@@ -38,7 +38,7 @@ class RunningEdge:
         schema: P4Schema | None = None,
         name: str = "",
     ) -> None:
-        """`prepare` is as of `Reloader`; the `name` stands in the lines of its log."""
+        """`load` and `prepare` are as of `Reloader`; the `name` stands in the lines of its log."""
         self._tables = tables
         self._began = time.monotonic()
         event_log, captures = EventLog(name), Captures(time.time)
@@ -50,7 +50,6 @@ class RunningEdge:
             lease=lease,
             schema=schema,
         )
-        load = tables.load if tables else partial(load_config, file)
         self.reloader = Reloader(self.controller, file, load, prepare)
         audit = Audit(self.controller.report, time.monotonic)
         self.services = ApiServices(captures, event_log.by_kind, self._uptime, self.reloader.reload, audit)

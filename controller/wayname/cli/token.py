@@ -35,13 +35,20 @@ def command() -> None:
     help="What it lets its owner do; may be given several times.",
 )
 @click.option(
+    "--edge",
+    "edges",
+    metavar="NAME",
+    multiple=True,
+    help="For this edge of a controller that stands for several; may be given several times. Else for all.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the token to this file, for its owner only, in place of the screen.",
 )
 @json_option
 @pass_asking
-def new(asking: Asking, name: str, roles: tuple[str, ...], out: Path | None) -> None:
+def new(asking: Asking, name: str, roles: tuple[str, ...], edges: tuple[str, ...], out: Path | None) -> None:
     """Make a token; NAME says in events who it is.
 
     Prints the token once, and the lines for the configuration, which have its hash alone. `wayname reload` then has
@@ -50,15 +57,19 @@ def new(asking: Asking, name: str, roles: tuple[str, ...], out: Path | None) -> 
     token = secrets.token_urlsafe(OCTETS)
     if out is not None:
         _write(out, token)
-    listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
+    # Before the command's name it stands for one.
+    allowed = {"roles": list(dict.fromkeys(roles))}
+    if edges := edges or tuple(filter(None, [asking.edge])):
+        allowed["edges"] = list(dict.fromkeys(edges))
     digest = hashlib.sha256(token.encode()).hexdigest()
     if asking.json:
         said = {"token": token} if out is None else {"file": str(out)}
-        click.echo(json.dumps({"name": name, "roles": list(dict.fromkeys(roles)), "sha256": digest, **said}))
+        click.echo(json.dumps({"name": name, **allowed, "sha256": digest, **said}))
         return
     if out is None:
         click.echo(f"{token}\n")
-    click.echo(f'[[api.token]]\nname = {json.dumps(name)}\nroles = [{listed}]\nsha256 = "{digest}"')
+    lists = "\n".join(f"{key} = {json.dumps(names)}" for key, names in allowed.items())
+    click.echo(f'[[api.token]]\nname = {json.dumps(name)}\n{lists}\nsha256 = "{digest}"')
 
 
 def _write(path: Path, token: str) -> None:
