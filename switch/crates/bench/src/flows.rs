@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use bench::measure::{Contestant, Effort, Rates, short};
+use bench::measure::{Contestant, Effort, Rates, short, thread_time};
 use fastrand::Rng;
 use ir::TableId;
 use pipeline::{BackendKind, Engine, FlowStats, Loaded, Traffic};
@@ -14,7 +14,6 @@ use crate::edge;
 use crate::forwarding::{BURST, Last};
 use crate::packets::{ROUTES, packets, routes};
 use crate::scenes;
-use bench::traffic::thread_time;
 
 /// Ways that are kept at most.
 const WAYS: usize = 1 << 14;
@@ -174,8 +173,7 @@ pub fn contest(
         Contestant::new("with", work(keeping, devices[1], sent)),
         Contestant::new("control", work(control, devices[2], sent)),
     ];
-    // Work of one thread: what others take of the processor meanwhile is not part of it.
-    outcome.rates.take_turns_by(thread_time, effort, numbers, contestants);
+    outcome.rates.take_turns(effort, numbers, contestants);
     let mut stats = keeping.traffic().flows;
     // How many took a known way is asked of the time when they were learned.
     stats.hits -= before.hits;

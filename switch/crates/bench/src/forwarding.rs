@@ -44,7 +44,10 @@ pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
         let routes = routes(ROUTES, &mut numbers);
         let packets = packets(&routes, PACKETS, &mut numbers);
         if draw == 0 {
-            println!("forwarding in memory: {ROUTES} routes, packets of {} bytes, one core", packets[0].len());
+            let bytes = packets[0].len();
+            println!(
+                "forwarding in memory: {ROUTES} routes, packets of {bytes} bytes, one core, by the thread's processor time"
+            );
         }
         let drawn = &mut Drawn { effort, numbers, routes: &routes, packets: &packets };
         measure(programs, drawn, "routing", Router::route, &mut routing)?;

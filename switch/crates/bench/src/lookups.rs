@@ -22,7 +22,7 @@ const BURST: usize = 64;
 const PIECE: usize = BURST * 64;
 
 pub fn run(effort: Effort) {
-    println!("lookups of 128-bit keys, one core; the hash map is std's, for scale");
+    println!("lookups of 128-bit keys, one core, by the thread's processor time; the hash map is std's, for scale");
     let mut numbers = effort.numbers(effort.draws);
     let exact = exact(ENTRIES, &mut numbers);
     let mut tables = [

@@ -1,9 +1,10 @@
 //! Contestants take turns, in an order that is drawn anew each time, so that a slow minute of the machine meets all of them.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fastrand::Rng;
+use rustix::time::{ClockId, clock_gettime};
 
 #[derive(Clone, Copy)]
 pub struct Effort {
@@ -18,6 +19,12 @@ impl Effort {
     pub fn numbers(&self, draw: usize) -> Rng {
         Rng::with_seed(self.seed << 32 | draw as u64)
     }
+}
+
+/// Processor time of the running thread.
+pub fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Something to measure: each call does a piece of work and says how many units it was.
@@ -37,13 +44,13 @@ impl<'a> Contestant<'a> {
 pub struct Rates(Vec<(String, Vec<f64>)>);
 
 impl Rates {
-    /// One draw: each contestant warms up, and then runs for so long.
+    /// One draw: each contestant warms up, and then runs for so long by the processor time of this thread, so that what else
+    /// the machine does costs it little. All its work must be done here.
     pub fn take_turns(&mut self, effort: Effort, numbers: &mut Rng, contestants: Vec<Contestant<'_>>) {
-        let start = Instant::now();
-        self.take_turns_by(|| start.elapsed(), effort, numbers, contestants);
+        self.take_turns_by(thread_time, effort, numbers, contestants);
     }
 
-    /// The same by another clock, such as one of the processor's time.
+    /// The same by another clock.
     pub fn take_turns_by(
         &mut self,
         clock: impl Fn() -> Duration,

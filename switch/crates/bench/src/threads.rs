@@ -4,6 +4,7 @@
 use std::iter::{repeat, successors};
 use std::path::Path;
 use std::thread::{self, available_parallelism};
+use std::time::Instant;
 
 use anyhow::{Result, anyhow, ensure};
 use bench::measure::{Contestant, Effort, Rates, short};
@@ -40,7 +41,9 @@ pub fn run(p4src: &Path, effort: Effort) -> Result<()> {
             contestants
                 .push(Contestant::new(alone(count), move || side_by_side(apart.iter().zip(shares()).take(count))));
         }
-        rates.take_turns(effort, &mut numbers, contestants);
+        // Of several threads, so by the wall clock.
+        let start = Instant::now();
+        rates.take_turns_by(|| start.elapsed(), effort, &mut numbers, contestants);
     }
     println!(
         "threads in memory, {processors} processors: the edge program, {ROUTES} routes, {PACKETS} packets a thread"

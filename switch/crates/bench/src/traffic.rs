@@ -12,7 +12,8 @@ use anyhow::Result;
 use ports::Port;
 use ports::interface::Interface;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
-use rustix::time::{ClockId, clock_gettime};
+
+use crate::measure::thread_time;
 
 /// By these bytes at its end a packet is known as ours, whatever was put in front of it.
 pub const MARK: &[u8] = b"wayname!";
@@ -151,11 +152,6 @@ fn count(port: &mut Interface, finished: &AtomicBool, quiet: Duration) -> Result
         // Its ring is long enough for what comes meanwhile; to be woken for each packet would be part of the cost.
         thread::sleep(Duration::from_micros(500));
     }
-}
-
-pub fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Processor time of the kernel's threads that see to packets when a processor has too many.

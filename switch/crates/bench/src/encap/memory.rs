@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use bench::measure::listed;
-use bench::traffic::thread_time;
+use bench::measure::{listed, thread_time};
 use control::{Control, Scope};
 use fastrand::Rng;
 use loader::Program;
