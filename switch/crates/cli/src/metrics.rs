@@ -156,7 +156,7 @@ mod tests {
     fn every_sample_has_a_type_and_a_value() {
         let mut counters = Counters { ports: vec![(1, 3, true)], threads: vec![4, 1], ..Counters::default() };
         counters.flows = FlowStats { hits: 8, forgotten: 9, kept: 10, backed_off: 2, ..FlowStats::default() };
-        counters.stats.ports.insert(1, pipeline::PortStats { received_packets: 5, ..Default::default() });
+        counters.stats.ports.of(1).received_packets = 5;
         counters.lost.ports = vec![
             (1, ports::Lost { too_long: 3, ..Default::default() }),
             (2, ports::Lost { too_long: 4, overrun: 1, ..Default::default() }),

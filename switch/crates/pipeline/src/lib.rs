@@ -32,7 +32,7 @@ pub use loaded::{BackendKind, Loaded};
 pub use queue::Shape;
 pub use replication::{Choices, CloneSession, Replica, Replication};
 pub use specialiser::{LOOK, Specialiser};
-pub use stats::{DropReason, PortStats, Stats};
+pub use stats::{DropReason, PortStats, Ports, Stats};
 pub use switch::Switch;
 
 /// v1model's port whose packets are dropped.

@@ -1,6 +1,8 @@
 //! What the engine counts.
 
-use std::collections::BTreeMap;
+mod ports;
+
+pub use self::ports::{PortStats, Ports};
 
 /// Why the switch, not the program, let go of a packet, or that the program did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,17 +63,9 @@ impl DropReason {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PortStats {
-    pub received_packets: u64,
-    pub received_bytes: u64,
-    pub sent_packets: u64,
-    pub sent_bytes: u64,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stats {
-    pub ports: BTreeMap<u32, PortStats>,
+    pub ports: Ports,
     drops: [u64; DropReason::ALL.len()],
     pub parser_errors: u64,
     pub clones: u64,
@@ -86,8 +80,8 @@ impl Stats {
 
     /// Adds what another thread counted.
     pub fn add(&mut self, other: &Self) {
-        for (port, theirs) in &other.ports {
-            let ours = self.ports.entry(*port).or_default();
+        for (port, theirs) in other.ports.iter() {
+            let ours = self.ports.of(port);
             ours.received_packets += theirs.received_packets;
             ours.received_bytes += theirs.received_bytes;
             ours.sent_packets += theirs.sent_packets;
@@ -102,7 +96,7 @@ impl Stats {
 
     /// Packets received, by all ports.
     pub fn received_packets(&self) -> u64 {
-        self.ports.values().map(|port| port.received_packets).sum()
+        self.ports.iter().map(|(_, port)| port.received_packets).sum()
     }
 
     pub(crate) fn drop_packet(&mut self, reason: DropReason) {
@@ -110,13 +104,13 @@ impl Stats {
     }
 
     pub(crate) fn received(&mut self, port: u32, bytes: usize) {
-        let stats = self.ports.entry(port).or_default();
+        let stats = self.ports.of(port);
         stats.received_packets += 1;
         stats.received_bytes += bytes as u64;
     }
 
     pub(crate) fn sent(&mut self, port: u32, bytes: usize) {
-        let stats = self.ports.entry(port).or_default();
+        let stats = self.ports.of(port);
         stats.sent_packets += 1;
         stats.sent_bytes += bytes as u64;
     }

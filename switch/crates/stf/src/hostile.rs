@@ -24,7 +24,7 @@ pub fn run(loaded: &Loaded, packets: u64) -> Result<(), String> {
         }
         engine.flush(&mut Nowhere);
     }
-    let received: u64 = traffic.stats.ports.values().map(|port| port.received_packets).sum();
+    let received = traffic.stats.received_packets();
     if received == packets { Ok(()) } else { Err(format!("{received} of {packets} packets were counted")) }
 }
 
