@@ -126,7 +126,7 @@ impl LpmIndex {
         Self { words: Blocks::arena(), state: AtomicU64::new(0) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn state(&self) -> Option<State<'_>> {
         let block = self.state.load(Acquire) as u32;
         let state = (block != 0).then(|| self.words.tail(block))?;
@@ -138,15 +138,15 @@ impl LpmIndex {
         Some(State { trie: Place::of(&state[0]), array })
     }
 
-    /// The slot and body of the longest prefix of the key.
-    #[inline]
+    /// The slot and body of the longest prefix of the key. Inlined where the number of its words is known.
+    #[inline(always)]
     pub fn find(&self, records: &Words, key: &[u64]) -> Option<(u32, u32)> {
         let state = self.state()?;
         let by_array = state.place(key).and_then(|(shape, place)| self.find_at(records, shape, place, key));
         by_array.or_else(|| trie::find(&self.words, state.trie.load(), 0, key).map(parts))
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_at(&self, records: &Words, shape: Shape, place: &AtomicU64, key: &[u64]) -> Option<(u32, u32)> {
         let near = (bits(key, shape.depth(), NEAR) as u32) << 1;
         let body = |entry| {
@@ -218,7 +218,7 @@ pub(crate) fn length_of(record: &[AtomicU64]) -> u32 {
 }
 
 /// Whether the record's prefix is one of the key. No branch depends on its length.
-#[inline]
+#[inline(always)]
 fn is_prefix(record: &[AtomicU64], key: &[u64]) -> bool {
     let (mut left, mut differ) = (length_of(record), 0);
     for (key, stored) in key.iter().zip(&record[KEY..]) {

@@ -75,7 +75,7 @@ pub(super) struct Book {
     /// Slots of entries with a timeout, and where the last scan of them ended.
     pub timed: BTreeSet<u32>,
     pub scanned: u32,
-    /// Whether the content is built into code, or will be.
+    /// Whether the content is built into code that may run, or that is compiled now and would be installed.
     pub built_in: bool,
 }
 
@@ -131,14 +131,18 @@ impl TableState {
         }
     }
 
-    /// Notes when a packet hit an entry.
-    #[inline]
+    /// Notes when a packet hit an entry. Inlined, since most tables need not know.
+    #[inline(always)]
     pub fn hit(&self, slot: u32, now: u64) {
         if self.times {
-            let last_hit = &self.stats.record(slot)[LAST_HIT];
-            if now.wrapping_sub(last_hit.load(Relaxed)) >= HIT_STEP {
-                last_hit.store(now, Relaxed);
-            }
+            self.note_hit(slot, now);
+        }
+    }
+
+    fn note_hit(&self, slot: u32, now: u64) {
+        let last_hit = &self.stats.record(slot)[LAST_HIT];
+        if now.wrapping_sub(last_hit.load(Relaxed)) >= HIT_STEP {
+            last_hit.store(now, Relaxed);
         }
     }
 
