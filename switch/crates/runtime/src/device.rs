@@ -81,7 +81,7 @@ impl Device {
         let device = Self {
             tables: TableState::all(&program, &epochs),
             occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
-            special: Special::default(),
+            special: Special::new(),
             writes: Writes::new(&program),
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),

@@ -8,6 +8,7 @@
 //! Time is always an argument, in nanoseconds; random numbers begin with a [`Seed`].
 
 mod action;
+mod barrier;
 pub mod bits;
 mod body;
 pub mod buffer;

@@ -7,12 +7,13 @@
 //! meets what was there before it, and none sees a later write without an earlier one.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ir::{FunctionId, Match, TableId};
 
 use crate::Backend;
+use crate::barrier::Barrier;
 use crate::context::Context;
 use crate::device::Device;
 use crate::writes::Object;
@@ -59,13 +60,14 @@ pub struct Holdings {
 }
 
 /// The code that is installed, and who runs by it.
-#[derive(Default)]
 pub(crate) struct Special {
     /// Odd while code of this number may run; it only grows.
     number: AtomicU64,
     /// The code and its number.
     code: Mutex<(u64, Option<Arc<dyn Backend>>)>,
     running: Mutex<Vec<Arc<Running>>>,
+    /// Between what a packet runs by and the number that may run.
+    barrier: Barrier,
 }
 
 /// The number of the code that a context runs by just now, or 0. Alone on its cache lines.
@@ -78,6 +80,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Special {
+    pub fn new() -> Self {
+        Self {
+            number: AtomicU64::default(),
+            code: Mutex::default(),
+            running: Mutex::default(),
+            barrier: Barrier::new(),
+        }
+    }
+
     /// Before something changes that was built into code: makes the code void and waits until no packet runs by it. A
     /// packet takes no lock, so whoever calls may hold some.
     pub fn make_void(&self) {
@@ -86,6 +97,10 @@ impl Special {
     }
 
     fn wait_for_all_up_to(&self, number: u64) {
+        if number == 0 {
+            return;
+        }
+        self.barrier.pass_rarely();
         for running in &*lock(&self.running) {
             while (1..=number).contains(&running.0.load(SeqCst)) {
                 std::thread::yield_now();
@@ -138,8 +153,9 @@ impl<'d> Context<'d> {
         let known = runner.number == number || runner.take(number);
         if let (true, Some(code)) = (known, &runner.code) {
             // Either the writer sees this, and waits, or its number is seen below.
-            runner.running.0.store(number, SeqCst);
-            let may_run = device.special.number.load(SeqCst) == number;
+            runner.running.0.store(number, Relaxed);
+            device.special.barrier.pass_often();
+            let may_run = device.special.number.load(Acquire) == number;
             if may_run {
                 code.run(function, self);
             }

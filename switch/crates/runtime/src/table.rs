@@ -94,9 +94,9 @@ impl Device {
     }
 
     /// To be called with the table's book locked, before packets can find another content; until they do.
-    fn begin_change(&self, table: TableId, built_in: bool) -> Write<'_> {
+    fn begin_change(&self, table: TableId, built_in: &mut bool) -> Write<'_> {
         let write = self.writes.begin(Object::Table(table));
-        if built_in {
+        if std::mem::take(built_in) {
             self.special.make_void();
         }
         write
@@ -176,7 +176,7 @@ impl Device {
             if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
                 cell.configure(entry.meter);
             }
-            change = Some(self.begin_change(table, *built_in));
+            change = Some(self.begin_change(table, built_in));
             bodies.put(&state.bodies, head, &data)
         };
         let slot = writer.insert(&pattern, fill).map_err(|error| {
@@ -219,7 +219,7 @@ impl Device {
         let (head, data) = self.entry_body(info, &entry.action)?;
         let body = book.bodies.put(&state.bodies, head, &data);
         let old = book.writer.body(slot);
-        let _change = self.begin_change(table, book.built_in);
+        let _change = self.begin_change(table, &mut book.built_in);
         book.writer.set_body(slot, body);
         self.release_body(state, &mut book, old);
         if let Some(data) = entry.counter {
@@ -239,7 +239,7 @@ impl Device {
         let mut book = state.lock();
         let slot = Self::changeable(info, &book, keys, priority)?;
         let body = book.writer.body(slot);
-        let _change = self.begin_change(table, book.built_in);
+        let _change = self.begin_change(table, &mut book.built_in);
         book.writer.remove(slot);
         self.release_body(state, &mut book, body);
         book.set_extra(slot, Extra::default());
@@ -363,7 +363,7 @@ impl Device {
         let mut book = state.lock();
         let body = body.map_or(0, |(head, data)| book.bodies.put(&state.bodies, head, &data));
         let old = state.default.load(Acquire);
-        let _change = self.begin_change(table, book.built_in);
+        let _change = self.begin_change(table, &mut book.built_in);
         state.default.store(body, Release);
         if old != 0 {
             book.bodies.retire(old);
