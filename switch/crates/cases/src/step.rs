@@ -110,6 +110,7 @@ impl<'a> Stage<'a> {
             "effects" => same("effects", self.effects(), words.rest().to_owned()),
             "counter" => {
                 let counter = find(&self.program.counters, words.word(), |counter| &counter.name)?;
+                self.context.idle();
                 let data = self.context.device.counter(counter, words.int()?).map_err(|error| error.to_string())?;
                 same("the counter", (data.packets, data.bytes), (words.int()?, words.int()?))
             }

@@ -95,10 +95,10 @@ impl Counters {
         (&self.0, 2)
     }
 
-    /// Counts a packet; beyond the end nothing happens.
-    pub fn count(&self, index: u64, bytes: u64) {
-        if let Some([packets, sum]) = self.0.make(index, 2, bytemuck::zeroed_slice_box) {
-            packets.fetch_add(1, Relaxed);
+    /// Counts packets of so many bytes together; beyond the end nothing happens.
+    pub fn count(&self, index: u64, packets: u64, bytes: u64) {
+        if let Some([count, sum]) = self.0.make(index, 2, bytemuck::zeroed_slice_box) {
+            count.fetch_add(packets, Relaxed);
             sum.fetch_add(bytes, Relaxed);
         }
     }
@@ -360,14 +360,14 @@ mod tests {
     #[test]
     fn counters_count_where_they_are_and_nowhere_else() {
         let counters = Counters::new(&ir::Counter { name: "c".into(), size: 5000, ..Default::default() });
-        counters.count(4999, 60);
-        counters.count(4999, 40);
-        counters.count(5000, 1);
+        counters.count(4999, 1, 60);
+        counters.count(4999, 1, 40);
+        counters.count(5000, 1, 1);
         assert_eq!(counters.read(4999), Ok(CounterData { packets: 2, bytes: 100 }));
         assert_eq!(counters.read(0), Ok(CounterData::default()));
         assert_eq!(counters.read(5000), Err(WriteError::BadIndex { object: "c".into(), index: 5000, size: 5000 }));
         counters.write(0, CounterData { packets: 7, bytes: 8 }).unwrap();
-        counters.count(0, 2);
+        counters.count(0, 1, 2);
         assert_eq!(counters.read(0), Ok(CounterData { packets: 8, bytes: 10 }));
     }
 

@@ -20,7 +20,7 @@ use crate::random::{Random, Seed};
 use crate::special::Runner;
 use crate::table::DEFAULT;
 use crate::trace::Recorder;
-use crate::uncounted::Uncounted;
+use crate::uncounted::{Uncounted, UncountedCells};
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
 const FUEL: u32 = 1 << 16;
@@ -55,6 +55,7 @@ pub struct Context<'d> {
     recent: Vec<Recent>,
     /// By table.
     uncounted: Vec<Uncounted>,
+    uncounted_cells: UncountedCells,
     /// By table: what found no entry and the counter of the default entry does not have yet, packets above bit 32, bytes
     /// below. Compiled code adds to them where it sees that a table is empty.
     pub missed: Vec<u64>,
@@ -92,6 +93,7 @@ impl<'d> Context<'d> {
             since_pin: 0,
             recent: vec![Recent::default(); device.tables.len()],
             uncounted: vec![Uncounted::default(); device.tables.len()],
+            uncounted_cells: UncountedCells::default(),
             missed: vec![0; device.tables.len()],
             bursts: 0,
             entry: None,
@@ -156,6 +158,7 @@ impl<'d> Context<'d> {
         for (uncounted, table) in self.uncounted.iter_mut().zip(&self.device.tables) {
             uncounted.hand_over(table);
         }
+        self.uncounted_cells.hand_over(&self.device.counters);
     }
 
     fn hand_over_missed(&mut self) {
@@ -200,9 +203,9 @@ impl<'d> Context<'d> {
         ran_out
     }
 
-    /// Counts the packet.
+    /// Counts the packet; the counter gets it with those of its burst, as counters of entries do.
     pub fn count(&mut self, counter: CounterId, index: u64) {
-        self.device.counters[counter.index()].count(index, self.packet.len() as u64);
+        self.uncounted_cells.add(&self.device.counters, counter, index, self.packet.len() as u64);
     }
 
     /// The packet's colour: 0 green, 1 yellow, 2 red. `before` is what it was; [`GREEN`] for a colour-blind meter.

@@ -1,6 +1,9 @@
 //! Hits that the counters of a table do not have yet. Adding to a counter that other threads change too costs more than a
 //! short lookup, and packets that follow one another find the same few entries in most tables.
 
+mod cells;
+
+pub(crate) use self::cells::UncountedCells;
 use crate::table::TableState;
 
 /// How many entries of a table are counted apart before their counters get it: as many as next hops and ports that a burst

@@ -247,6 +247,7 @@ fn run(
         assert!(!context.effects.fault);
         passes.push((context.frame.persistent().to_vec(), context.effects.clone()));
     }
+    context.idle();
     let counts =
         (0..CELLS).map(|i| device.counter(CounterId::new(0), i).map(|data| (data.packets, data.bytes)).unwrap());
     let registers = program.registers.keys().flat_map(|id| (0..CELLS).map(move |i| (id, i)));
