@@ -32,10 +32,12 @@
 #include "metadata.p4"
 #include "path_closing.p4"
 #include "path_estimates.p4"
+#include "path_events.p4"
 #include "path_measurement.p4"
 #include "path_numbers.p4"
 #include "path_probes.p4"
 #include "path_reports.p4"
+#include "queue_limits.p4"
 #include "reinjection.p4"
 #include "replication.p4"
 #include "resequencing.p4"
@@ -43,17 +45,6 @@
 #include "silent_paths.p4"
 #include "subflow_memory.p4"
 #include "subflow_slots.p4"
-
-// What became of a path, for the controller.
-void tell_of_path(inout path_event_t event, in bit<32> slot, in schedule_path_t about, in learned_t learned, in fine_time_t late) {
-    fine_time_t delay = delay_of(about.delay, learned);
-    bit<64> inverse_rate = inverse_rate_of(about.inverse_rate, learned);
-    event.slot = (bit<8>)slot;
-    event.path = about.path;
-    event.late = late[47:16];
-    event.delay = delay[47:16];
-    event.inverse_rate = inverse_rate[31:0];
-}
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
     @id(SCHEDULE_STATES_REGISTER_ID)
@@ -88,6 +79,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @id(SCHEDULE_PROBES_REGISTER_ID)
     @name("schedule_probes")
     REGISTERS(bit<32>, probe_state_t, SUBFLOW_SLOTS, probes);   // of a closed path
+
+    @id(QUEUE_LIMITS_REGISTER_ID)
+    @name("queue_limits")
+    REGISTERS(bit<32>, bit<32>, SUBFLOW_SLOTS, queue_limits);   // microseconds that what fits into its queue takes, 0: nobody knows
 
     @id(SUBFLOW_HEARD_REGISTER_ID)
     @name("subflow_heard")
@@ -247,6 +242,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
                     ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
                 reported_packets.write(index, reports);
+                bit<32> limit;
+                queue_limits.read(limit, index);
+                queue_limits.write(index, queue_limit_after(limit, late + meta.schedule.after - delay_of(about.delay, its.learned),
+                                                            meta.schedule.reported_packets, meta.schedule.reported_lost));
                 NOTE_REPORT
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
@@ -311,6 +310,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             bit<32> last;
             learned_t learned = 0;
             bit<8> rank;
+            bit<32> queue_limit;
             bit<48> due;
             bit<48> heard;
             bit<48> heard_last;

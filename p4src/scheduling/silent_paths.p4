@@ -7,6 +7,7 @@
 #include "delivery_times.p4"
 #include "metadata.p4"
 #include "path_estimates.p4"
+#include "path_events.p4"
 #include "subflow_memory.p4"
 
 // Reports by themselves come within so many microseconds. Of a path that has had nothing to send for so long nobody waits for any,

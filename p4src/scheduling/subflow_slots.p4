@@ -84,7 +84,8 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 #define BEGIN(k, its)                                                                                           \
     free.write(SUBFLOW_SLOT(k), 0);                                                                             \
     turns.write(SUBFLOW_SLOT(k), 0);                                                                            \
-    learned_of.write(SUBFLOW_SLOT(k), 0);
+    learned_of.write(SUBFLOW_SLOT(k), 0);                                                                       \
+    queue_limits.write(SUBFLOW_SLOT(k), 0);
 
 // The path that an acknowledgement came by; any of them, where that is not known.
 #define FIND_REVERSE(k, its)                                                                                    \
@@ -209,7 +210,8 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \
         LEAVE_PATH_OF_LOST(k)                                                                                   \
-        consider(best, rank, k, its.path, delay_of(its.delay, learned), its.queue,                              \
+        queue_limits.read(queue_limit, SUBFLOW_SLOT(k));                                                        \
+        consider(best, rank, k, its.path, delay_of(its.delay, learned), queue_of(its.queue, queue_limit),       \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \
                  time_of(octets, its.inverse_rate, 0));                                                         \
     }
