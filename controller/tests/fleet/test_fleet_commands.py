@@ -49,6 +49,12 @@ class Admin:
         assert done.returncode == status, done
         return json.loads(done.stdout)
 
+    async def warned(self, *words: str | Path) -> str:
+        """Return what a command that succeeds says beside its answer."""
+        done = await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file)
+        assert done.returncode == 0, done
+        return done.stderr
+
     async def fails(self, *words: str | Path) -> str:
         """Return the line by which a command fails."""
         return fails(await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file))
@@ -116,6 +122,32 @@ async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) 
     assert "edges/berlin.toml: api: is of one controller's machine" in await admin.fails("diff", admin.folder)
     admin.file.write_text("")
     assert await admin.fails("edges") == f"{admin.file}: has no [fleet]; docs/fleet.md shows one"
+
+
+async def test_two_edges_with_one_switch_are_refused(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "one-switch")
+    hamburg, own = admin.folder / "edges" / "hamburg.toml", '[switch]\naddress = "[2001:db8::1]:9559"\n'
+    admin.write(BERLIN + own)
+    hamburg.write_text(BERLIN + own)
+    for words in (("diff",), ("apply", "--yes")):
+        assert await admin.fails(*words, admin.folder) == (
+            f"{admin.folder}/edges/berlin.toml, {hamburg}: switch: edges berlin, hamburg have one switch, "
+            "[2001:db8::1]:9559 with device_id 1; write for each edge the address, or the device_id, of its own"
+        )
+    hamburg.write_text(BERLIN + own + "device_id = 2\n")
+    assert len(await admin.does("diff", admin.folder)) == 2
+
+
+async def test_edges_without_a_switch_are_warned_of(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "no-switch")
+    assert await admin.warned("diff", admin.folder) == ""
+    (admin.folder / "edges" / "hamburg.toml").write_text(BERLIN)
+    said = await admin.warned("diff", admin.folder)
+    assert said.startswith(
+        f"{admin.folder}: warning: edges berlin, hamburg have no [switch]: the default 127.0.0.1:9559"
+    )
+    # The files of their controllers may say which it is.
+    assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["berlin", "hamburg"]
 
 
 async def test_without_etcd_a_command_says_so(tmp_path: Path, one_etcd: EtcdCluster) -> None:

@@ -116,7 +116,9 @@ def edges(asking: Asking, file: Path) -> None:
 @pass_asking
 def diff(asking: Asking, folder: Path, file: Path) -> None:
     """Show what `apply` would change: for each edge, the lines of its configuration."""
-    _, by_edge = _checked(folder)
+    from wayname.cli.fleet_folder import checked
+
+    _, by_edge = checked(folder)
     published = done(file, lambda fleet: fleet.publication.published())
     _show_difference(asking, {edge: each.text for edge, each in published.items()}, by_edge)
 
@@ -133,7 +135,9 @@ def apply(asking: Asking, folder: Path, message: str, yes: bool, file: Path) -> 
 
     All of it is checked first, and the difference is shown.
     """
-    texts, by_edge = _checked(folder)
+    from wayname.cli.fleet_folder import checked
+
+    texts, by_edge = checked(folder)
     _apply(asking, file, texts, by_edge, message, yes)
 
 
@@ -283,28 +287,6 @@ async def _fleet_of(config: Any, file: Path) -> AsyncIterator[Fleet]:
 
 async def _with(first: Coroutine[Any, Any, Any], then: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
     return await then(await first)
-
-
-def _checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the texts of a folder, and what each edge gets, all of which is a configuration."""
-    from wayname.composition.configuration import parse_config
-    from wayname.config.tables import ConfigError
-    from wayname.fleet.templates import TemplateError, read_folder, rendered
-
-    try:
-        texts = read_folder(folder)
-        by_edge = rendered(texts)
-    except TemplateError as error:
-        raise Failure(*(f"{folder}: {line}" for line in error.lines)) from None
-    wrong: list[str] = []
-    for edge, text in by_edge.items():
-        try:
-            parse_config(text, f"edge {edge}")
-        except ConfigError as error:
-            wrong += error.lines
-    if wrong:
-        raise Failure(*wrong)
-    return texts, by_edge
 
 
 def _apply(
