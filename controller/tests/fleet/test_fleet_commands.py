@@ -20,7 +20,6 @@ BERLIN = '[edge]\ngroups = ["two-networks"]\n'
 ADMIN = """
 [fleet]
 endpoints = [{endpoints}]
-edge = "none"
 sealing_key = "fleet.key"
 prefix = "{prefix}"
 """
@@ -122,6 +121,12 @@ async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) 
     assert "edges/berlin.toml: api: is of one controller's machine" in await admin.fails("diff", admin.folder)
     admin.file.write_text("")
     assert await admin.fails("edges") == f"{admin.file}: has no [fleet]; docs/fleet.md shows one"
+    admin.file.write_text(
+        '[fleet]\nendpoints = ["127.0.0.1:1"]\nsealing_key = "fleet.key"\nedges = ["a"]\nedge = "b"\n'
+    )
+    assert (await admin.fails("edges")).startswith(f"{admin.file}:5: fleet.edge: is there beside edges; name ")
+    admin.file.write_text("[fleet\n")
+    assert (await admin.fails("edges")).startswith(f"{admin.file}: is not TOML ")
 
 
 async def test_two_edges_with_one_switch_are_refused(one_etcd: EtcdCluster, tmp_path: Path) -> None:

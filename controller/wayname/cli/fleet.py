@@ -31,7 +31,7 @@ config_option = click.option(
     "file",
     required=True,
     type=click.Path(path_type=Path),
-    help="A configuration with [fleet]: that of a controller, or one of your own.",
+    help="A file with [fleet]: the configuration of a controller, or one of your own, which needs no edge.",
 )
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
@@ -248,7 +248,6 @@ class Fleet:
 
 def done(file: Path, ask: Callable[[Fleet], Coroutine[Any, Any, T]]) -> T:
     """Return what comes of asking the fleet that a configuration names."""
-    from wayname.composition.configuration import load_config
     from wayname.config.tables import ConfigError
     from wayname.fleet.etcd import EtcdError
     from wayname.fleet.publication import NewerFormError, OutdatedError
@@ -256,7 +255,7 @@ def done(file: Path, ask: Callable[[Fleet], Coroutine[Any, Any, T]]) -> T:
     from wayname.tls_files import TlsError
 
     async def asked() -> T:
-        async with _fleet_of(load_config(file), file) as fleet:
+        async with _fleet_of(file) as fleet:
             return await ask(fleet)
 
     try:
@@ -270,17 +269,19 @@ def done(file: Path, ask: Callable[[Fleet], Coroutine[Any, Any, T]]) -> T:
 
 
 @asynccontextmanager
-async def _fleet_of(config: Any, file: Path) -> AsyncIterator[Fleet]:
+async def _fleet_of(file: Path) -> AsyncIterator[Fleet]:
+    from wayname.config.load import load_fleet
     from wayname.fleet.etcd import Etcd
     from wayname.fleet.keys import FleetKeys
     from wayname.fleet.publication import Publication
     from wayname.fleet.sealing import Seal
 
-    if config.fleet is None:
+    access = load_fleet(file)
+    if access is None:
         raise Failure(f"{file}: has no [fleet]; docs/fleet.md shows one")
-    keys, etcd = FleetKeys(config.fleet.prefix), Etcd.of(config.fleet)
+    keys, etcd = FleetKeys(access.prefix), Etcd.of(access)
     try:
-        yield Fleet(etcd, keys, Publication(etcd, keys, Seal.read(config.fleet.sealing_key)))
+        yield Fleet(etcd, keys, Publication(etcd, keys, Seal.read(access.sealing_key)))
     finally:
         await etcd.close()
 

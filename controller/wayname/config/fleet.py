@@ -41,14 +41,17 @@ def _read_prefix(prefix: str) -> str:
     return prefix.strip("/")
 
 
+_MEND_EDGE = "name the edge of this controller as edge, or several as edges"
+
 FleetName = Annotated[str, AfterValidator(_read_name)]
 
 
-class Fleet(Table):
-    """Where etcd is, which edge this is there, or which edges, and what secures it."""
+class FleetAccess(Table):
+    """Where etcd is, and what secures it: enough for somebody who controls no edge."""
 
     endpoints: Annotated[tuple[Annotated[str, AfterValidator(_read_endpoint)], ...], count(1, MOST_ENDPOINTS)]
-    # One of them is written. Each of `edges` has a configuration in etcd, and one of its own that names it as `edge`.
+    # A controller has one of them. Each of `edges` has a configuration in etcd, and one of its own that names it as
+    # `edge`.
     edge: FleetName = ""
     edges: Annotated[tuple[FleetName, ...], count(1, MOST_EDGES, " edges")] = ()
     # This controller among those of the edge.
@@ -69,9 +72,8 @@ class Fleet(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if bool(self.edge) == bool(self.edges):
-            wrong = "is there beside edges" if self.edge else "is missing"
-            raise mistake(wrong, "name the edge of this controller as edge, or several as edges", "edge")
+        if self.edge and self.edges:
+            raise mistake("is there beside edges", _MEND_EDGE, "edge")
         if self.ca is None and (self.certificate or self.key):
             raise mistake("is missing", "name the authority of etcd's certificates beside certificate and key", "ca")
         if (self.certificate is None) != (self.key is None):
@@ -83,7 +85,17 @@ class Fleet(Table):
         return self
 
 
-def check_fleet(fleet: Fleet, site: Site) -> Iterator[Mistake]:
+class Fleet(FleetAccess):
+    """What a controller has of it: which edge this is there, or which edges."""
+
+    @model_validator(mode="after")
+    def _check_edge(self) -> Self:
+        if not self.edge and not self.edges:
+            raise mistake("is missing", _MEND_EDGE, "edge")
+        return self
+
+
+def check_fleet(fleet: FleetAccess, site: Site) -> Iterator[Mistake]:
     """Yield endpoints that are there twice, and what a single controller keeps in files of its own."""
     for each in twice(fleet.endpoints, "", "name every member of etcd once"):
         yield Mistake(("endpoints", each.where[0]), each.wrong, each.mend)

@@ -12,7 +12,7 @@ import tomli_w
 from wayname.config.api import ApiConfig, check_api
 from wayname.config.delegated_texts import DelegatedTexts
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
-from wayname.config.fleet import Fleet, check_fleet
+from wayname.config.fleet import Fleet, FleetAccess, check_fleet
 from wayname.config.identities import Identities, check_identities
 from wayname.config.key_lines import KeyLines
 from wayname.config.limits import Limits
@@ -58,13 +58,7 @@ def load_config(
     `more` are tables that a fleet's configuration has for the edge, and that the file has not. A file that is of many
     edges is read as that of the one that is named.
     """
-    try:
-        octets, wrong = read_private(path)
-        text = octets.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
+    text, wrong = _read_text(path)
     try:
         config = parse_config(_with_more(text, more, edge, path), protocols, str(path), path.parent, learned or {})
     except ConfigError as error:
@@ -72,6 +66,35 @@ def load_config(
     if wrong and not more and has_secrets(config, protocols):
         raise ConfigError(f"{path}: has keys, and {wrong}")
     return config
+
+
+def load_fleet(path: Path) -> FleetAccess | None:
+    """Read what a file says of a fleet to somebody who asks etcd, and nothing else of it; None if it says nothing."""
+    text, _ = _read_text(path)
+    try:
+        written = parse_toml(text).get("fleet")
+        if written is None:
+            return None
+        site = Site(Config(), path.parent)
+        fleet: FleetAccess = read(FleetAccess, written, str(path), "fleet", site)
+        with reported(str(path), "fleet"):
+            raise_all(check_fleet(fleet, site))
+    except TomlError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except ConfigError as error:
+        raise KeyLines(text).placed(error, str(path)) from None
+    return fleet
+
+
+def _read_text(path: Path) -> tuple[str, str]:
+    """Return a file's text, and why others than its owner can read it if so."""
+    try:
+        octets, wrong = read_private(path)
+        return octets.decode("utf-8"), wrong
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
 
 
 def _with_more(text: str, more: str, edge: str, path: Path) -> str:

@@ -15,7 +15,7 @@ import grpc
 import grpc.aio
 from aetcd import rpc
 
-from wayname.config.fleet import Fleet
+from wayname.config.fleet import FleetAccess
 from wayname.config.tls import Tls
 from wayname.tls_files import credentials
 
@@ -130,7 +130,7 @@ class Etcd:
         self._first = 0
 
     @classmethod
-    def of(cls, fleet: Fleet) -> Etcd:
+    def of(cls, fleet: FleetAccess) -> Etcd:
         """Return the one that a configuration names."""
         return cls(fleet.endpoints, fleet.tls)
 
