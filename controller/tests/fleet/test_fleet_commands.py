@@ -48,6 +48,12 @@ class Admin:
         assert done.returncode == status, done
         return json.loads(done.stdout)
 
+    async def says(self, *words: str | Path) -> str:
+        """Return what a command says for people."""
+        done = await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file)
+        assert done.returncode == 0, done
+        return done.stdout
+
     async def warned(self, *words: str | Path) -> str:
         """Return what a command that succeeds says beside its answer."""
         done = await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file)
@@ -153,6 +159,21 @@ async def test_edges_without_a_switch_are_warned_of(one_etcd: EtcdCluster, tmp_p
     )
     # The files of their controllers may say which it is.
     assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["berlin", "hamburg"]
+
+
+async def test_who_takes_edges_away_is_told_before_it_is_done(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "taken")
+    for name in ("bremen", "hamburg", "munich"):
+        (admin.folder / "edges" / f"{name}.toml").write_text(BERLIN)
+    await admin.does("apply", admin.folder, "--yes")
+    assert await admin.says("diff", admin.folder) == "nothing differs\n"
+    (admin.folder / "edges" / "hamburg.toml").unlink()
+    one = "edge hamburg loses its configuration: it has no file in edges/ any more; docs/fleet.md says how an edge"
+    assert (await admin.says("diff", admin.folder)).splitlines()[-1].startswith(one)
+    (admin.folder / "edges" / "bremen.toml").unlink()
+    said = (await admin.says("apply", admin.folder, "--yes")).splitlines()
+    assert said[-2].startswith("edges bremen, hamburg lose their configuration: they have no file in edges/ any more;")
+    assert said[-1].startswith("version 2 holds")
 
 
 async def test_without_etcd_a_command_says_so(tmp_path: Path, one_etcd: EtcdCluster) -> None:

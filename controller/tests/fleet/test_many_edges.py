@@ -500,6 +500,19 @@ async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp
             await processes.until_leads("second", "hamburg")
             for one, two in pairs.values():
                 await one.ping(str(two.address))
+            # What leads an edge that etcd has no configuration of any more goes on, and that is said.
+            text = (admin.folder / "edges" / "hamburg.toml").read_text()
+            (admin.folder / "edges" / "hamburg.toml").unlink()
+            assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["hamburg"]
+            while not (found := (await admin.does("edges"))[1])["refused"]:
+                continue
+            assert found["refused"].startswith("etcd has no configuration of edge hamburg any more; `wayname fleet ")
+            one, two = pairs["hamburg"]
+            await one.ping(str(two.address))
+            (admin.folder / "edges" / "hamburg.toml").write_text(text)
+            assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["hamburg"]
+            while (await admin.does("edges"))[1]["refused"]:
+                continue
             # One ends in good order: what it led is the other's at once, and nothing else changes hands.
             assert second.end(signal.SIGTERM) == 0
             await processes.until_leads("first", "berlin", "hamburg")

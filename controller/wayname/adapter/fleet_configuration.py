@@ -13,6 +13,7 @@ from wayname.adapter.reloader import Reloader
 from wayname.composition.configuration import load_config
 from wayname.config.fleet import Fleet
 from wayname.config.model import Config
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
 from wayname.fleet.etcd import CreatedAt, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
@@ -52,7 +53,14 @@ class FleetConfiguration:
 
     def load(self) -> Config:
         """Read the controller's file, with what etcd had last."""
+        if self._of_many and not self._published.version:
+            mend = "`wayname fleet apply` brings one there, and docs/fleet.md says how an edge is taken away"
+            raise ConfigError(f"{self._none_any_more}; {mend}")
         return load_config(self._file, self._published.text, self._edge if self._of_many else "")
+
+    @property
+    def _none_any_more(self) -> str:
+        return f"etcd has no configuration of edge {self._edge} any more"
 
     async def read(self) -> Config:
         """Wait for etcd's answer; return the whole configuration."""
@@ -113,7 +121,9 @@ class FleetConfiguration:
             try:
                 await reloader.reload()
             except ReloadError as error:
-                refused = str(error)
+                # What is wrong with the file alone is so because etcd has no more.
+                alone = not wanted.version and not self._of_many
+                refused = f"{self._none_any_more}, and its controller's file alone: {error}" if alone else str(error)
             else:
                 self._in_force = wanted
         if term:

@@ -349,6 +349,14 @@ def _show_difference(asking: Asking, before: Mapping[str, str], after: Mapping[s
         click.echo("\n".join(lines))
     if not changed:
         print("nothing differs")
+    if gone := sorted(before.keys() - after.keys()):
+        lose, they = (
+            (f"edge {gone[0]} loses its", "it has")
+            if len(gone) == 1
+            else (f"edges {', '.join(gone)} lose their", "they have")
+        )
+        mend = "docs/fleet.md says how an edge is taken away"
+        print(f"{lose} configuration: {they} no file in edges/ any more; {mend}")
 
 
 def _age(version: Version) -> str:
