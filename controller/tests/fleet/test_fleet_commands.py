@@ -92,7 +92,8 @@ async def test_an_edge_goes_by_versions_and_back(
         }
         # A mistake is told before anything is applied.
         admin.write(BERLIN + "[timing]\nprobe = 0\n")
-        assert "timing.probe: is 0" in await admin.fails("apply", admin.folder, "--yes")
+        wrong = f"{admin.folder}/edges/berlin.toml:4: timing.probe: is 0"
+        assert (await admin.fails("apply", admin.folder, "--yes")).startswith(wrong)
         admin.write(BERLIN + ROUTE)
         assert (await admin.does("apply", admin.folder, "--yes", "-m", "a route"))["version"] == 2
         await admin.until_applied(2)
@@ -124,7 +125,17 @@ async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) 
     assert await admin.fails("drain", "berlin") == "nobody leads edge berlin; `wayname fleet edges` lists edges"
     assert "there is no version 7" in await admin.fails("rollback", "7", "--yes")
     admin.write("[api]\n")
-    assert "edges/berlin.toml: api: is of one controller's machine" in await admin.fails("diff", admin.folder)
+    assert f"{admin.folder}/edges/berlin.toml:1: api: is of one" in await admin.fails("diff", admin.folder)
+    # What several edges have from one group is said once.
+    for name in ("berlin", "bremen", "hamburg", "munich"):
+        (admin.folder / "edges" / f"{name}.toml").write_text(BERLIN)
+    group = admin.folder / "groups" / "two-networks.toml"
+    text = group.read_text()
+    group.write_text(text + "advertize = true\n")
+    assert await admin.fails("diff", admin.folder) == (
+        f"{group}:{len(text.splitlines()) + 1}: interface[1].advertize: is not known; did you mean advertise? "
+        "(edges berlin, bremen, hamburg and 1 more)"
+    )
     admin.file.write_text("")
     assert await admin.fails("edges") == f"{admin.file}: has no [fleet]; docs/fleet.md shows one"
     admin.file.write_text(

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from wayname.composition.configuration import parse_config
+from wayname.config.key_lines import KeyLines
 from wayname.config.model import Config, SwitchConfig
 from wayname.config.tables import ConfigError
-from wayname.config.toml_text import parse_toml
 from wayname.failure import Failure
-from wayname.fleet.templates import EDGES, TemplateError, read_folder, rendered
+from wayname.fleet.origins import placed
+from wayname.fleet.templates import EDGES, GROUPS, TemplateError, joined, read_folder, sources_by_edge
+
+# Edges that a line about a group names.
+MOST_NAMED = 3
 
 
 def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the texts of a folder, and what each edge gets, all of which is a configuration."""
     try:
         texts = read_folder(folder)
-        by_edge = rendered(texts)
     except TemplateError as error:
         raise Failure(*(f"{folder}: {line}" for line in error.lines)) from None
+    try:
+        sources = sources_by_edge(texts)
+    except TemplateError as error:
+        raise Failure(*(f"{folder}/{_with_line(line, texts)}" for line in error.lines)) from None
+    by_edge = {edge: joined(each) for edge, each in sources.items()}
     configs: dict[str, Config] = {}
-    wrong: list[str] = []
+    # What is wrong, and with which edges.
+    mistakes: defaultdict[str, list[str]] = defaultdict(list)
     for edge, text in by_edge.items():
         try:
-            configs[edge] = parse_config(text, f"edge {edge}")
+            configs[edge] = parse_config(text, edge)
         except ConfigError as error:
-            wrong += error.lines
-    without = {edge for edge in configs if "switch" not in parse_toml(by_edge[edge])}
+            for line in error.lines:
+                mistakes[placed(line.removeprefix(f"{edge}: "), sources[edge])].append(edge)
+    wrong = [
+        f"{folder}/{line}{_of_edges(edges) if line.startswith(GROUPS) else ''}" for line, edges in mistakes.items()
+    ]
+    without = {edge for edge in configs if not any("switch" in each.tables for each in sources[edge])}
     switches = {edge: config.switch for edge, config in configs.items() if edge not in without}
     wrong += _shared_switches(folder, switches)
     if wrong:
@@ -38,6 +51,17 @@ def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     if len(without) > 1:
         click.echo(f"{folder}: warning: {_default_switch(without)}", err=True)
     return texts, by_edge
+
+
+def _with_line(line: str, texts: Mapping[str, str]) -> str:
+    file = line.partition(": ")[0]
+    return KeyLines(texts[file]).placed(ConfigError(line), file).lines[0]
+
+
+def _of_edges(edges: Sequence[str]) -> str:
+    """Say whose a group's mistake is: values of an edge may have made it."""
+    more = f" and {len(edges) - MOST_NAMED} more" if len(edges) > MOST_NAMED else ""
+    return f" ({'edge' if len(edges) == 1 else 'edges'} {', '.join(edges[:MOST_NAMED])}{more})"
 
 
 def _shared_switches(folder: Path, switches: Mapping[str, SwitchConfig]) -> Iterator[str]:

@@ -7,7 +7,8 @@ edges/berlin.toml    [edge] with its groups and the values of names, and tables 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -29,6 +30,15 @@ class TemplateError(Exception):
         self.lines = lines
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an edge's configuration has from one file: its text as people wrote it, and its tables."""
+
+    file: str
+    text: str
+    tables: Mapping[str, Any]
+
+
 def read_folder(folder: Path) -> dict[str, str]:
     """Return the texts of all files of a fleet's configuration, by their paths in its folder."""
     texts: dict[str, str] = {}
@@ -47,33 +57,48 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 def rendered(texts: Mapping[str, str]) -> dict[str, str]:
     """Return the configuration of each edge, by its name; raise `TemplateError` with all that is wrong."""
-    made: dict[str, str] = {}
+    return {edge: joined(sources) for edge, sources in sources_by_edge(texts).items()}
+
+
+def sources_by_edge(texts: Mapping[str, str]) -> dict[str, list[Source]]:
+    """Return what each edge's configuration is joined from, in order: its groups, and its own file."""
+    found: dict[str, list[Source]] = {}
     wrong: list[str] = []
     for name in sorted(texts):
         if name.startswith(f"{EDGES}/"):
             try:
-                made[name.removeprefix(f"{EDGES}/").removesuffix(".toml")] = _rendered(name, texts)
+                found[name.removeprefix(f"{EDGES}/").removesuffix(".toml")] = _sources(name, texts)
             except TemplateError as error:
                 wrong += error.lines
     if wrong:
         raise TemplateError(*dict.fromkeys(wrong))
-    return made
+    return found
 
 
-def _rendered(name: str, texts: Mapping[str, str]) -> str:
+def joined(sources: Sequence[Source]) -> str:
+    """Return the text of an edge's configuration."""
+    tables: dict[str, Any] = {}
+    for source in sources:
+        tables = _joined(tables, source.tables)
+    return tomli_w.dumps(tables)
+
+
+def _sources(name: str, texts: Mapping[str, str]) -> list[Source]:
     own = _parsed(name, texts[name])
     values, groups = _edge(name, own.pop("edge", {}))
-    tables: dict[str, Any] = {}
+    sources: list[Source] = []
     for group in groups:
         file = f"{GROUPS}/{group}.toml"
         if file not in texts:
             raise TemplateError(f"{name}: edge.groups: there is no {file}; write it, or leave {group!r} out")
-        tables = _joined(tables, _parsed(file, _substituted(file, texts[file], values, name)))
-    tables = _joined(tables, own)
-    for key in OF_MACHINE:
-        if key in tables:
-            raise TemplateError(f"{name}: {key}: is of one controller's machine; write it into that one's own file")
-    return tomli_w.dumps(tables)
+        sources.append(Source(file, texts[file], _parsed(file, _substituted(file, texts[file], values, name))))
+    sources.append(Source(name, texts[name], own))
+    for source in sources:
+        for key in OF_MACHINE:
+            if key in source.tables:
+                mend = "write it into that one's own file"
+                raise TemplateError(f"{source.file}: {key}: is of one controller's machine; {mend}")
+    return sources
 
 
 def _edge(name: str, edge: Any) -> tuple[dict[str, Any], list[str]]:
