@@ -19,6 +19,7 @@ from served import Served, ask, client_of
 from test_api import SITE
 from test_command import wayname
 
+from wayname.cli.show import console
 from wayname.edge.boundary import PacketIn, SwitchDown, UpdateKind, WriteFailed
 from wayname.escape import escaped, escaped_inside
 from wayname.logs.setup import set_up_logs
@@ -152,6 +153,17 @@ def test_on_a_terminal_too(controller: str, command: str) -> None:
     assert not set("\x07\x9b\u202e\u2066\u2028\0\r") & set(done.stdout)
     assert "\x1b]" not in done.stdout
     assert "\x1b[2J" not in done.stdout
+
+
+# What rich has emoji for stands in many IPv6 addresses.
+ADDRESS = "2001:db8:7:100::1"
+
+
+def test_an_address_is_no_emoji() -> None:
+    out = console()
+    with out.capture() as written:
+        out.print(f"{ADDRESS} [red]")
+    assert written.get() == f"{ADDRESS} [red]\n"
 
 
 def test_a_problem_is_one_printable_line(controller: str) -> None:

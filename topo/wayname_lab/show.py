@@ -134,7 +134,10 @@ class Show:
         if not on_screen:
             await self._plain(seconds)
             return
-        with Keys(self._pressed), Live(console=Console(markup=False), screen=True, auto_refresh=False) as live:
+        with (
+            Keys(self._pressed),
+            Live(console=Console(markup=False, emoji=False), screen=True, auto_refresh=False) as live,
+        ):
             while not self._is_over(seconds):
                 await self._step()
                 keys = KEYS.format(len(self._lab.links))

@@ -23,7 +23,9 @@ GAP = 2
 
 def console() -> Console:
     """Where answers go."""
-    return Console(highlight=False, markup=False, soft_wrap=False, width=None if sys.stdout.isatty() else WIDE)
+    width = None if sys.stdout.isatty() else WIDE
+    # Texts come out as they are: rich would take `:100:` in an IPv6 address for an emoji, and `[red]` for a style.
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False, width=width)
 
 
 def show_json(answer: Any) -> None:

@@ -95,7 +95,7 @@ async def show_screen(client: httpx.AsyncClient) -> None:
                 watched.take(frame)
                 changed.set()
 
-    with Keys(pressed), Live(console=Console(markup=False), screen=True, auto_refresh=False) as live:
+    with Keys(pressed), Live(console=Console(markup=False, emoji=False), screen=True, auto_refresh=False) as live:
         reading = asyncio.create_task(read())
         try:
             while not end.is_set():
