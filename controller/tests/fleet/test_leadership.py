@@ -163,7 +163,9 @@ async def test_a_leader_stops_writing_by_its_own_clock_while_etcd_is_away(three_
             three_etcds.send(member, signal.SIGSTOP)
         assert "changes wait until etcd answers, packets are forwarded" in await held
         assert not only.leadership.may_write()
-        assert "etcd does not answer, so edge held stays as it is until it does" in only.leadership.why_not()
+        why = only.leadership.why_not()
+        assert why == f"etcd does not answer, so edge held stays as it is until it does ({term.lease.trouble})"
+        assert term.lease.trouble
         # It is still the leader as far as anybody knows, and goes on when etcd does; the lease may have ended with it.
         assert only.leadership.term is term
         for member in three_etcds.members[:2]:
@@ -182,6 +184,19 @@ async def test_a_process_that_was_stopped_knows_that_its_lease_may_have_ended(on
         # As after SIGSTOP and SIGCONT, before anything else ran.
         ahead = 10.0
         assert not only.leadership.may_write()
+        # Nobody has asked etcd since, so that nothing is said of it.
+        why = only.leadership.why_not()
+        assert why == "etcd has yet to confirm the lease by which this controller leads edge stopped"
+
+
+async def test_why_nothing_changes_at_the_end_of_a_term_is_no_fault_of_etcd(one_etcd: EtcdCluster) -> None:
+    async with candidates(one_etcd, "ends", boot_time) as (only,):
+        only.start()
+        term = await only.leadership.elected()
+        term.is_over = True
+        assert only.leadership.why_not() == "this controller gives edge ends away, and another one is to lead it"
+        term.is_over, term.lease.has_ended = False, True
+        assert only.leadership.why_not().startswith("this controller's lease in etcd has ended")
 
 
 async def test_a_switch_that_heard_a_higher_id_makes_a_new_epoch(one_etcd: EtcdCluster) -> None:

@@ -83,8 +83,15 @@ class Leadership:
         if self.may_write():
             return ""
         edge = self._keys.edge
-        if self.term is not None:
-            return f"etcd does not answer, so edge {edge} stays as it is until it does ({self.term.lease.trouble})"
+        if (term := self.term) is not None:
+            if term.is_over:
+                return f"this controller gives edge {edge} away, and another one is to lead it"
+            if term.lease.has_ended:
+                return f"this controller's lease in etcd has ended, and edge {edge} stays as it is until one is elected"
+            if term.lease.trouble:
+                return f"etcd does not answer, so edge {edge} stays as it is until it does ({term.lease.trouble})"
+            # Nobody knows yet why: etcd may be late, or this process, as after it was stopped.
+            return f"etcd has yet to confirm the lease by which this controller leads edge {edge}"
         return f"this controller does not lead edge {edge}: {self._said or 'it is not elected yet'}"
 
     def stand(self, is_candidate: bool) -> None:
