@@ -196,11 +196,20 @@ def answered(running: Up, seen: int) -> bool:
     return bool({"config.reloaded", "config.refused"} & set(running.kinds()[seen:]))
 
 
-def asked(folder: Path, name: str) -> Any:
-    """Return what a controller says of its fleet."""
+def numbers(folder: Path, name: str) -> tuple[float, float]:
+    """Return the metrics by which alerts are raised: whether a controller leads, and whether it may change the edge."""
     transport = httpx.HTTPTransport(uds=str(folder / f"{name}.api"))
     with httpx.Client(transport=transport, base_url="http://controller", timeout=PATIENCE) as client:
-        assert f'wayname_fleet_leads{{edge="berlin"}} {float(name == "first")}' in client.get("/metrics").text
+        lines = dict(line.rsplit(" ", 1) for line in client.get("/metrics").text.splitlines())
+    leads, may_change = (lines[f'wayname_fleet_{each}{{edge="berlin"}}'] for each in ("leads", "may_change"))
+    return float(leads), float(may_change)
+
+
+def asked(folder: Path, name: str) -> Any:
+    """Return what a controller says of its fleet."""
+    assert numbers(folder, name) == ((1.0, 1.0) if name == "first" else (0.0, 0.0))
+    transport = httpx.HTTPTransport(uds=str(folder / f"{name}.api"))
+    with httpx.Client(transport=transport, base_url="http://controller", timeout=PATIENCE) as client:
         refused = client.post("/v1/schedules/estimates", json=[])
         assert (refused.status_code == 503) == (name != "first"), refused.text
         answer = client.get("/v1/fleet").json()
@@ -260,6 +269,7 @@ async def test_etcd_stops_and_comes_back(switch: SwitchProcess, three_etcds: Etc
         line = await fleet.refused("first", "reload")
         assert "etcd does not answer, so edge berlin stays as it is until it does" in line
         assert "etcd does not answer" in await fleet.ask("first", "status")
+        assert await asyncio.to_thread(numbers, tmp_path, "first") == (1.0, 0.0)
         assert len(record.writes) == written
         for member in three_etcds.members:
             three_etcds.start(member)

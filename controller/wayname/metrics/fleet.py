@@ -22,7 +22,11 @@ def fleet_of(running: Running) -> Iterator[Metric]:
         yield family
     for name, about, value in (
         ("wayname_fleet_leads", "Whether this controller leads the edge.", member.leadership.term is not None),
-        ("wayname_fleet_may_change", "Whether it may change the switch: etcd answers.", member.leadership.may_write()),
+        (
+            "wayname_fleet_may_change",
+            "Whether it leads the edge and etcd confirmed that in time, so that it may change the switch.",
+            member.leadership.may_write(),
+        ),
         ("wayname_fleet_unwritten", "Values for a successor that etcd does not have yet.", member.unwritten),
     ):
         family = GaugeMetricFamily(name, about, labels=["edge"])
