@@ -8,7 +8,8 @@ import re
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import finsy as fy
 import httpx
@@ -24,6 +25,7 @@ from wayname.api.captures import MOST_OCTETS
 from wayname.api.streams import MOST, follow_events
 from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Captured
+from wayname.fleet.member import FleetMember
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
 SITE = """
@@ -352,6 +354,12 @@ async def test_wrong_parameters(client: httpx.AsyncClient) -> None:
 async def test_without_a_switch(client: httpx.AsyncClient, served: Served) -> None:
     served.connected = False
     assert (await ask(client, "/v1/status"))["switch"]["state"] == "connecting"
+    # In a fleet, who does not lead seeks no switch.
+    for term, state in ((None, "waiting"), (object(), "connecting")):
+        leadership = SimpleNamespace(term=term, may_write=lambda: False)
+        served.fleet = cast(FleetMember, SimpleNamespace(leadership=leadership, unwritten=0))
+        assert (await ask(client, "/v1/status"))["switch"]["state"] == state
+    served.fleet = None
     for path in ("/v1/ports", "/v1/tables", "/v1/tables/routes", "/v1/drops"):
         assert (await refused(client, path))[0] == 503
     assert (await refused_capture(client, port=1))[0] == 503

@@ -143,7 +143,8 @@ async def test_a_leader_is_killed_and_no_packet_is_lost(
 ) -> None:
     async with edge(tmp_path, switch, three_etcds, "first", "second") as (fleet, record, one, two):
         line = "this controller does not lead edge berlin: first leads the edge, second waits"
-        assert line in " ".join((await fleet.ask("second", "status")).split())
+        status = " ".join((await fleet.ask("second", "status")).split())
+        assert line in status and "state waiting" in status
         first, second = fleet.controllers["first"], fleet.controllers["second"]
         before = max(each.election_id for each in record.writes)
         leads, waits = [await asyncio.to_thread(asked, tmp_path, each) for each in ("first", "second")]

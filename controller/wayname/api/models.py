@@ -15,7 +15,7 @@ class SwitchStatus(BaseModel):
     address: str = Field(description="gRPC address of the switch")
     device_id: int = Field(description="P4Runtime device id of the switch")
     target: str = Field(description="kind of target: embedded or bmv2")
-    state: str = Field(description="connecting or ready")
+    state: str = Field(description="ready; connecting; or waiting: in a fleet, this controller does not lead the edge")
     reconnects: int = Field(description="times that the way to the switch was lost and found again")
     writes: int = Field(description="updates written")
     failed_writes: int = Field(description="updates that the switch refused")

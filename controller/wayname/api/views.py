@@ -56,11 +56,21 @@ def switch_status(running: Running) -> SwitchStatus:
         address=switch.address,
         device_id=switch.device_id,
         target=switch.target,
-        state="ready" if running.connected else "connecting",
+        state=switch_state(running),
         reconnects=reconnects(running),
         writes=running.writes,
         failed_writes=running.failed_writes,
     )
+
+
+def switch_state(running: Running) -> str:
+    """How the way to the switch stands; who waits in a fleet seeks none."""
+    if running.connected:
+        return "ready"
+    # The backup of a site's edge has a switch of its own, whoever leads.
+    if running.fleet is None or running.virtual_router is not None or running.fleet.leadership.term is not None:
+        return "connecting"
+    return "waiting"
 
 
 def waits_for(running: Running) -> list[str]:

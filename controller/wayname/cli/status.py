@@ -18,6 +18,8 @@ from wayname.failure import Failure
 if TYPE_CHECKING:
     from wayname.client import Client
 
+# How the switch is to a controller that does not lead its edge: nothing is wrong then.
+WAITING = "waiting"
 # Seconds.
 ASK_AGAIN = 0.2
 # The status of --wait where everything is there, and no provider works.
@@ -35,8 +37,8 @@ PROVIDER_SECONDS = 5.0
 def command(asking: Asking, wait: bool, timeout: float | None) -> None:
     """Show the switch, the controller and the ports.
 
-    Ends with status 1 while the switch is not ready, and if the edge is not up within --timeout; with --wait also with
-    status 3 if the edge is up and none of its providers works.
+    Ends with status 1 while the switch is not ready, so where another controller of a fleet leads, and if the edge is
+    not up within --timeout; with --wait also with status 3 if the edge is up and none of its providers works.
     """
     from wayname.cli import show
 
@@ -56,7 +58,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
         show.show_facts(
             [
                 ("switch", f"{switch['address']}, device {switch['device_id']}, {switch['target']}"),
-                ("state", show.good_or_bad(switch["state"], ready)),
+                ("state", show.good_or_bad(switch["state"], ready) if switch["state"] != WAITING else WAITING),
                 ("controller", f"{status['version']}, up {timedelta(seconds=int(status['uptime']))}"),
                 ("waits for", status["waits_for"] or state_line(providers)),
                 *([("providers", [provider_line(each) for each in providers])] if providers else []),

@@ -1124,7 +1124,7 @@ class SwitchStatus(TypedDict):
     target: str
     """kind of target: embedded or bmv2"""
     state: str
-    """connecting or ready"""
+    """ready; connecting; or waiting: in a fleet, this controller does not lead the edge"""
     reconnects: int
     """times that the way to the switch was lost and found again"""
     writes: int
