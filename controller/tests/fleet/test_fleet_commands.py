@@ -76,7 +76,8 @@ async def test_an_edge_goes_by_versions_and_back(
     switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
 ) -> None:
     admin = Admin(tmp_path, three_etcds)
-    assert await admin.does("status") == {"version": 0, "edges": 0, "without_leader": [], "behind": []}
+    assert await admin.does("status", status=1) == {"version": 0, "edges": 0, "without_leader": [], "behind": []}
+    assert "nothing was applied" in await admin.says("edges")
     [first_diff] = await admin.does("diff", admin.folder)
     assert first_diff["edge"] == "berlin" and any("2001:db8:1::1/64" in line for line in first_diff["diff"])
     assert "--yes" in await admin.fails("apply", admin.folder, "--json")
@@ -126,6 +127,13 @@ async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) 
     assert "there is no version 7" in await admin.fails("rollback", "7", "--yes")
     admin.write("[api]\n")
     assert f"{admin.folder}/edges/berlin.toml:1: api: is of one" in await admin.fails("diff", admin.folder)
+    lost = tmp_path / "lost"
+    assert (
+        await admin.fails("diff", lost)
+        == f"{lost}: there is no such folder; name the one with groups/ and edges/ in it"
+    )
+    lost.mkdir()
+    assert (await admin.fails("diff", lost)).startswith(f"{lost}: has no edges/NAME.toml; ")
     # What several edges have from one group is said once.
     for name in ("berlin", "bremen", "hamburg", "munich"):
         (admin.folder / "edges" / f"{name}.toml").write_text(BERLIN)
@@ -170,6 +178,18 @@ async def test_edges_without_a_switch_are_warned_of(one_etcd: EtcdCluster, tmp_p
     )
     # The files of their controllers may say which it is.
     assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["berlin", "hamburg"]
+
+
+async def test_a_value_that_no_group_names_is_warned_of(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "values")
+    (admin.folder / "groups" / "two-networks.toml").write_text(TWO_NETWORKS.replace("2001:db8:1:", "2001:db8:${site}:"))
+    admin.write(BERLIN + "values = {site = 1}\n")
+    assert await admin.warned("diff", admin.folder) == ""
+    admin.write(BERLIN + "[edge.values]\nsite = 1\nsize = 2\n")
+    assert await admin.warned("diff", admin.folder) == (
+        f"{admin.folder}: warning: edges/berlin.toml:5: edge.values.size: is named by no group of the edge; "
+        "write ${size} where it belongs, or leave it out\n"
+    )
 
 
 async def test_who_takes_edges_away_is_told_before_it_is_done(one_etcd: EtcdCluster, tmp_path: Path) -> None:

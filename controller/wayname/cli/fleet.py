@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from wayname.fleet.publication import Publication, Version
 
 T = TypeVar("T")
+# Who waits for a configuration has nothing in etcd.
+NO_EDGES = "nothing was applied, and no controller has led one; `wayname fleet apply` brings what processes wait for"
 
 config_option = click.option(
     "--config",
@@ -51,7 +53,7 @@ def command() -> None:
 def status(asking: Asking, file: Path) -> None:
     """Show how the fleet stands: its configuration, its edges, and which of them are behind.
 
-    Ends with status 1 if an edge has no controller, or does not go by its configuration.
+    Ends with status 1 if there is no edge, or if one has no controller or does not go by its configuration.
     """
     from wayname.cli import show
     from wayname.fleet.overview import edges_of
@@ -79,12 +81,12 @@ def status(asking: Asking, file: Path) -> None:
         show.show_facts(
             [
                 ("configuration", applied),
-                ("edges", len(edges)),
+                ("edges", len(edges) or f"none: {NO_EDGES}"),
                 ("without a leader", without or "none"),
                 ("behind", behind or "none"),
             ]
         )
-    if without or behind:
+    if without or behind or not edges:
         raise click.exceptions.Exit(1)
 
 
@@ -106,7 +108,7 @@ def edges(asking: Asking, file: Path) -> None:
     rows = [
         (each.edge, each.leader or "nobody", each.version or "", each.applied or "", each.refused) for each in found
     ]
-    show.show_table(("edge", "leader", "version", "applied", "refused"), rows, "no edges")
+    show.show_table(("edge", "leader", "version", "applied", "refused"), rows, f"no edges: {NO_EDGES}")
 
 
 @command.command()

@@ -14,7 +14,7 @@ from wayname.config.model import Config, SwitchConfig
 from wayname.config.tables import ConfigError
 from wayname.failure import Failure
 from wayname.fleet.origins import placed
-from wayname.fleet.templates import EDGES, GROUPS, TemplateError, joined, read_folder, sources_by_edge
+from wayname.fleet.templates import EDGES, GROUPS, TemplateError, joined, read_folder, sources_by_edge, unused_values
 
 # Edges that a line about a group names.
 MOST_NAMED = 3
@@ -25,7 +25,7 @@ def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     try:
         texts = read_folder(folder)
     except TemplateError as error:
-        raise Failure(*(f"{folder}: {line}" for line in error.lines)) from None
+        raise Failure(*error.lines) from None
     try:
         sources = sources_by_edge(texts)
     except TemplateError as error:
@@ -48,8 +48,11 @@ def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     wrong += _shared_switches(folder, switches)
     if wrong:
         raise Failure(*wrong)
+    warnings = [_with_line(line, texts) for line in unused_values(texts)]
     if len(without) > 1:
-        click.echo(f"{folder}: warning: {_default_switch(without)}", err=True)
+        warnings.append(_default_switch(without))
+    for line in warnings:
+        click.echo(f"{folder}: warning: {line}", err=True)
     return texts, by_edge
 
 

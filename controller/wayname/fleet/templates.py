@@ -7,7 +7,7 @@ edges/berlin.toml    [edge] with its groups and the values of names, and tables 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -41,6 +41,8 @@ class Source:
 
 def read_folder(folder: Path) -> dict[str, str]:
     """Return the texts of all files of a fleet's configuration, by their paths in its folder."""
+    if not folder.is_dir():
+        raise TemplateError(f"{folder}: there is no such folder; name the one with groups/ and edges/ in it")
     texts: dict[str, str] = {}
     for room in (GROUPS, EDGES):
         for path in sorted((folder / room).glob("*.toml")):
@@ -73,6 +75,17 @@ def sources_by_edge(texts: Mapping[str, str]) -> dict[str, list[Source]]:
     if wrong:
         raise TemplateError(*dict.fromkeys(wrong))
     return found
+
+
+def unused_values(texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines about values of edges that none of their groups names, which may be misspelt."""
+    for name in sorted(texts):
+        if name.startswith(f"{EDGES}/"):
+            values, groups = _edge(name, _parsed(name, texts[name]).get("edge", {}))
+            named = {each for group in groups for each in Template(texts[f"{GROUPS}/{group}.toml"]).get_identifiers()}
+            for key in sorted(values.keys() - named):
+                mend = f"write ${{{key}}} where it belongs, or leave it out"
+                yield f"{name}: edge.values.{key}: is named by no group of the edge; {mend}"
 
 
 def joined(sources: Sequence[Source]) -> str:
