@@ -239,6 +239,7 @@ class Etcd:
     ) -> T:
         """Ask the members one after the other; what one refuses for a reason of its own, all would."""
         said: list[str] = []
+        mend = "more than half of the members of etcd have to answer"
         for number in range(len(self._members)):
             at = (self._first + number) % len(self._members)
             member = self._members[at]
@@ -251,12 +252,13 @@ class Etcd:
                 if error.code() not in _ELSEWHERE:
                     if number == 0:
                         raise RefusedError(said[0]) from None
+                    mend = ""
                     break
             else:
                 self._first = at
                 return answer
         self._first = (self._first + 1) % len(self._members)
-        raise EtcdError("; ".join(sorted(said)))
+        raise EtcdError("; ".join(filter(None, (*sorted(said), mend))))
 
 
 # Another member may do it.
