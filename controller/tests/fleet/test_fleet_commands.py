@@ -176,8 +176,12 @@ async def test_edges_without_a_switch_are_warned_of(one_etcd: EtcdCluster, tmp_p
     assert said.startswith(
         f"{admin.folder}: warning: edges berlin, hamburg have no [switch]: the default 127.0.0.1:9559"
     )
+    for name in ("bremen", "munich"):
+        (admin.folder / "edges" / f"{name}.toml").write_text(BERLIN)
+    assert "edges berlin, bremen, hamburg and 1 more have no [switch]" in await admin.warned("diff", admin.folder)
     # The files of their controllers may say which it is.
-    assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["berlin", "hamburg"]
+    edges = ["berlin", "bremen", "hamburg", "munich"]
+    assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == edges
 
 
 async def test_a_value_that_no_group_names_is_warned_of(one_etcd: EtcdCluster, tmp_path: Path) -> None:

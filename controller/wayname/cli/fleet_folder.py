@@ -16,7 +16,7 @@ from wayname.failure import Failure
 from wayname.fleet.origins import placed
 from wayname.fleet.templates import EDGES, GROUPS, TemplateError, joined, read_folder, sources_by_edge, unused_values
 
-# Edges that a line about a group names.
+# Edges that a line names which is not about each of them.
 MOST_NAMED = 3
 
 
@@ -63,8 +63,13 @@ def _with_line(line: str, texts: Mapping[str, str]) -> str:
 
 def _of_edges(edges: Sequence[str]) -> str:
     """Say whose a group's mistake is: values of an edge may have made it."""
+    return f" ({'edge' if len(edges) == 1 else 'edges'} {_some(edges)})"
+
+
+def _some(edges: Sequence[str]) -> str:
+    """Name edges, not more than a line has room for."""
     more = f" and {len(edges) - MOST_NAMED} more" if len(edges) > MOST_NAMED else ""
-    return f" ({'edge' if len(edges) == 1 else 'edges'} {', '.join(edges[:MOST_NAMED])}{more})"
+    return f"{', '.join(edges[:MOST_NAMED])}{more}"
 
 
 def _shared_switches(folder: Path, switches: Mapping[str, SwitchConfig]) -> Iterator[str]:
@@ -85,6 +90,6 @@ def _default_switch(edges: set[str]) -> str:
     """Say what two edges without [switch] come to. The files of their controllers may have it, so it is no mistake."""
     default = SwitchConfig()
     return (
-        f"edges {', '.join(sorted(edges))} have no [switch]: the default {default.address}, or what the files of their "
+        f"edges {_some(sorted(edges))} have no [switch]: the default {default.address}, or what the files of their "
         "controllers say; one process cannot stand for two of them, so write [switch] for each if one is to"
     )
