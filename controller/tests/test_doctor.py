@@ -57,6 +57,15 @@ def test_what_the_controller_says() -> None:
     assert tables.text == "the switch refused 3 updates of tables, the newest: the switch refuses to insert routes"
 
 
+def test_a_controller_that_waits_in_a_fleet_is_well_as_long_as_etcd_answers() -> None:
+    waiting = {"waits_for": ["the fleet: first leads"], "switch": {"state": "waiting", "failed_writes": 0}}
+    standby, unreachable = {"kind": "fleet.standby"}, {"kind": "fleet.unreachable"}
+    (found,) = controller_findings(waiting, [standby])
+    assert (found.state, found.text) == (State.OK, "answers, and waits for the fleet: first leads")
+    (found,) = controller_findings(waiting, [standby, unreachable])
+    assert found.state is State.FAILURE
+
+
 def refusal(what: str) -> dict[str, object]:
     """An event of the controller, as the API tells it."""
     return {"kind": "switch.refuses", "text": f"the switch refuses ({what})", "details": {"message": what}}

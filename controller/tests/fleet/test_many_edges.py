@@ -410,6 +410,11 @@ class Processes:
         assert done.stderr == "", done
         return json.loads(done.stdout)
 
+    async def examines(self, name: str, *words: str) -> dict[str, str]:
+        """Return what the doctor finds of a process, by what was looked at."""
+        done = await asyncio.to_thread(wayname, *words, "doctor", self.folder / f"{name}.toml", "--json")
+        return {each["check"]: f"{each['state']}: {each['text']}" for each in json.loads(done.stdout)}
+
     async def leaders(self, name: str) -> set[str]:
         """Return the edges that a process leads."""
         return {each["edge"] for each in await self.asks(name, "edges") if each["leads"] and each["connected"]}
@@ -487,6 +492,12 @@ async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp
             )
             status = await processes.asks("first", "--edge", "hamburg", "status")
             assert status["switch"]["address"] == f"127.0.0.1:{switches['hamburg'].port}"
+            for name, says in (("first", "and the edge is up"), ("second", "and waits for the fleet")):
+                found = await processes.examines(name)
+                assert {"edge berlin, controller", "edge hamburg, controller"} <= found.keys() and "switch" not in found
+                assert all(found[f"edge {edge}, controller"].startswith(f"ok: answers, {says}") for edge in pairs)
+                assert all((f"edge {edge}, switch" in found) == (name == "first") for edge in pairs)
+                assert not {check for check in await processes.examines(name, "--edge", "berlin") if "hamburg" in check}
             for one, two in pairs.values():
                 await one.ping(str(two.address))
                 await two.ping(str(one.address))

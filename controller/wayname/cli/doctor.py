@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,9 @@ def findings(asking: Asking, file: Path | None) -> Iterator[Finding]:
         return
     yield ok("configuration", f"{file} has no mistakes")
     yield from port_findings(config)
+    if config.fleet is not None and config.fleet.edges:
+        yield from of_edges(asking, config, file)
+        return
     yield from asyncio.run(of_switch(config))
     yield from of_controller(asking, config, file)
 
@@ -79,7 +82,7 @@ async def of_switch(config: Config) -> list[Finding]:
 def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
     """Ask the controller, at the address that the configuration says."""
     from wayname.doctor.delegation import delegation_findings
-    from wayname.doctor.finding import failure
+    from wayname.doctor.finding import failure, ok
     from wayname.doctor.providers import provider_findings
     from wayname.doctor.reach import controller_findings
 
@@ -91,5 +94,36 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
         yield failure("controller", str(error), f"wayname up --config {file}")
         return
     yield from controller_findings(status, events)
+    state, address = status["switch"]["state"], status["switch"]["address"]
+    if state == "waiting":
+        # What providers do is known to who leads.
+        return
+    if asking.edge and state == "ready":
+        yield ok("switch", f"that at {address} answers the controller")
     yield from provider_findings(providers)
     yield from delegation_findings(providers, events, file)
+
+
+def of_edges(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
+    """Ask a process of each edge that it stands for, or of that of --edge; where their switches are only it knows."""
+    from wayname.doctor.finding import failure
+
+    named, asking.edge, asking.address = asking.edge, "", parse_address(config.api.socket)
+    try:
+        edges = asking.client().edges()
+    except Failure as error:
+        yield failure("controller", str(error), f"wayname up --config {file}")
+        return
+    wanted = [each for each in edges if named in ("", each["edge"])]
+    if not wanted:
+        names = ", ".join(each["edge"] for each in edges)
+        yield failure(f"edge {named}", f"is none of this controller; they are {names}", "wayname edges")
+    for each in wanted:
+        edge = each["edge"]
+        if not each["runs"]:
+            yield failure(f"edge {edge}, controller", each["why"], "wayname edges")
+            continue
+        asking.edge = edge
+        for found in of_controller(asking, config, file):
+            mend = found.mend.replace("wayname events", f"wayname --edge {edge} events")
+            yield replace(found, check=f"edge {edge}, {found.check}", mend=mend)

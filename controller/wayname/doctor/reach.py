@@ -67,8 +67,12 @@ def access_finding(config: SwitchConfig) -> Finding:
 
 def controller_findings(status: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Look at what a controller that runs says."""
-    if status["waits_for"]:
-        yield failure("controller", f"the edge is not up: {'; '.join(status['waits_for'])}", "wayname events")
+    waits_for = "; ".join(status["waits_for"])
+    in_fleet = [each["kind"] for each in events if each["kind"].startswith("fleet.")]
+    if status["switch"]["state"] == "waiting" and in_fleet[-1:] in ([], ["fleet.standby"]):
+        yield ok("controller", f"answers, and waits for {waits_for}")
+    elif waits_for:
+        yield failure("controller", f"the edge is not up: {waits_for}", "wayname events")
     else:
         yield ok("controller", "answers, and the edge is up")
     yield from _refusals(events, status["switch"]["state"] == "ready")
