@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import tarfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -415,6 +416,15 @@ class Processes:
         done = await asyncio.to_thread(wayname, *words, "doctor", self.folder / f"{name}.toml", "--json")
         return {each["check"]: f"{each['state']}: {each['text']}" for each in json.loads(done.stdout)}
 
+    async def dumps(self, name: str) -> set[str]:
+        """Return the edges that answered for what a bug report needs."""
+        file = self.folder / f"{name}.tar.gz"
+        done = await asyncio.to_thread(wayname, "--api", f"unix:{self.folder}/{name}.api", "sysdump", "-o", file)
+        assert done.returncode == 0, done
+        with tarfile.open(file) as archive:
+            parts = [each.split("/") for each in archive.getnames()]
+        return {part[2] for part in parts if part[1] == "edges" and part[3:] == ["api", "status.json"]}
+
     async def leaders(self, name: str) -> set[str]:
         """Return the edges that a process leads."""
         return {each["edge"] for each in await self.asks(name, "edges") if each["leads"] and each["connected"]}
@@ -497,6 +507,7 @@ async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp
                 assert {"edge berlin, controller", "edge hamburg, controller"} <= found.keys() and "switch" not in found
                 assert all(found[f"edge {edge}, controller"].startswith(f"ok: answers, {says}") for edge in pairs)
                 assert all((f"edge {edge}, switch" in found) == (name == "first") for edge in pairs)
+                assert await processes.dumps(name) == {"berlin", "hamburg"}
                 assert not {check for check in await processes.examines(name, "--edge", "berlin") if "hamburg" in check}
             for one, two in pairs.values():
                 await one.ping(str(two.address))

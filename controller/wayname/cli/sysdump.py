@@ -8,9 +8,11 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
@@ -21,6 +23,7 @@ from wayname.private_files import make_private
 
 if TYPE_CHECKING:
     from wayname.client import Client
+    from wayname.client.client import EdgeAnswer
 
 SECONDS = 20
 MOST_OCTETS = 16 * 2**20
@@ -63,7 +66,8 @@ def command(asking: Asking, output: Path | None, config: Path | None, logs: tupl
     """Write all that a bug report needs into one file.
 
     Versions, status, tables, metrics, drops, events, the kernel's network, and logs of the units; the configuration
-    without its secrets. Packets are not in it, addresses and names of hosts are. MISSING names what could not be had.
+    without its secrets. Of a controller that stands for several edges each of them, or that of --edge. Packets are not
+    in it, addresses and names of hosts are. MISSING names what could not be had.
     """
     output = output or Path(f"wayname-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.tar.gz")
     missing: list[str] = []
@@ -89,7 +93,17 @@ def parts(asking: Asking, config: Path | None, logs: tuple[Path, ...], missing: 
     yield "version.json", json.dumps(versions(asking), indent=1)
     if config is not None:
         yield from configuration(config, missing)
-    yield from answers(asking.client(), missing)
+    edges = edges_of(asking)
+    if edges is None:
+        yield from answers(asking.client(), missing)
+    else:
+        yield "api/edges.json", json.dumps(edges, indent=1)
+    for edge in edges or []:
+        if not edge["runs"]:
+            missing.append(f"edge {edge['edge']}: {edge['why']}")
+            continue
+        for name, text in answers(replace(asking, edge=edge["edge"]).client(), missing):
+            yield f"edges/{quote(edge['edge'], safe='')}/{name}", text
     for line in KERNEL:
         yield from output_of(line.split(), missing)
     for path in (*map(Path, FILES), *logs):
@@ -97,6 +111,17 @@ def parts(asking: Asking, config: Path | None, logs: tuple[Path, ...], missing: 
             yield f"files/{path.name}", end_of(path)
         except OSError as error:
             missing.append(f"{path}: {error.strerror}")
+
+
+def edges_of(asking: Asking) -> list[EdgeAnswer] | None:
+    """Return the edges of a controller that stands for several, if none of them is named."""
+    if asking.edge:
+        return None
+    try:
+        return asking.client().edges()
+    except Failure:
+        # It stands for one, or does not answer; who asks it for more is told.
+        return None
 
 
 def answers(client: Client, missing: list[str]) -> Iterator[tuple[str, str]]:
