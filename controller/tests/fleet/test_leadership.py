@@ -103,6 +103,23 @@ async def test_one_leads_and_the_other_follows_with_a_higher_election_id(one_etc
         assert not first.leadership.may_write()
 
 
+async def test_who_starts_anew_waits_for_its_earlier_self(one_etcd: EtcdCluster) -> None:
+    async with candidates(one_etcd, "anew", boot_time) as (earlier,):
+        earlier.start()
+        await earlier.leadership.elected()
+        again = Candidate(one_etcd, "c1", "anew")
+        waits = asyncio.create_task(again.until("fleet.standby"))
+        await asyncio.sleep(0)
+        again.start()
+        try:
+            assert (
+                await waits
+                == "c1 waits: its earlier self leads the edge until its lease ends, or another one has its name"
+            )
+        finally:
+            await again.close()
+
+
 async def test_a_leader_that_is_drained_lets_go(one_etcd: EtcdCluster) -> None:
     async with candidates(one_etcd, "drain", boot_time) as (only,):
         only.start()

@@ -229,6 +229,8 @@ class Leadership:
         if form > FORM:
             raise FormError(refusal(self._keys.leader.decode(), form))
         text = f"{name} leads the edge, {self._controller} waits"
+        if name == self._controller:
+            text = f"{name} waits: its earlier self leads the edge until its lease ends, or another one has its name"
         self._say(f"fleet.standby {name}", Severity.INFO, text, text)
 
     async def _look(self) -> tuple[int, KeyValue | None]:
