@@ -112,9 +112,10 @@ pub struct Run {
     /// Serve Prometheus counters at /metrics of ADDR:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub metrics_addr: Option<Address>,
-    /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket: a cut link loses every frame
-    #[arg(long, value_name = "PATH")]
-    pub admin: Option<PathBuf>,
+    /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket (PATH or unix:PATH): a cut link loses every
+    /// frame
+    #[arg(long, value_name = "PATH", value_parser = unix_address)]
+    pub admin: Option<Address>,
     /// Write what passes each port to FOLDER/INTERFACE_in.pcap and INTERFACE_out.pcap; portN where it has no interface
     #[arg(long, value_name = "FOLDER")]
     pub pcap: Option<PathBuf>,
@@ -146,6 +147,11 @@ fn threads() -> impl TypedValueParser<Value = usize> {
 /// A way takes some hundred octets.
 fn ways() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64).range(0..=1 << 20).map(|ways| ways as usize)
+}
+
+/// A Unix socket alone, with or without what says so of other addresses.
+fn unix_address(text: &str) -> Result<Address, String> {
+    format!("unix:{}", text.strip_prefix("unix:").unwrap_or(text)).parse()
 }
 
 /// A word that is no level would be taken for a part's name, and all others were silent.
@@ -300,5 +306,18 @@ impl From<Backend> for BackendKind {
             Backend::Jit => Self::Jit,
             Backend::Interpreter => Self::Interpreter,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unix_socket_alone_is_written_with_unix_or_without() {
+        for text in ["/run/admin", "unix:/run/admin"] {
+            assert_eq!(unix_address(text), Ok(Address::Unix("/run/admin".into())));
+        }
+        assert!(unix_address("").is_err() && unix_address("unix:").is_err());
     }
 }

@@ -29,8 +29,8 @@ impl Listeners {
             Some(address) => Some(listen(predecessor, address, METRICS, limits).await?),
             None => None,
         };
-        let admin = match args.admin.clone().map(Address::Unix) {
-            Some(address) => Some(listen(predecessor, &address, ADMIN, limits).await?),
+        let admin = match &args.admin {
+            Some(address) => Some(listen(predecessor, address, ADMIN, limits).await?),
             None => None,
         };
         Ok(Self { grpc, metrics, admin })
