@@ -12,6 +12,8 @@ from test_adapter import SwitchProcess
 from test_command import fails, wayname
 from two_networks import TWO_NETWORKS
 
+from wayname.fleet.etcd import Etcd, Put
+from wayname.fleet.keys import EdgeKeys
 from wayname_lab.etcd import EtcdCluster
 
 __all__ = ["switch"]
@@ -209,6 +211,16 @@ async def test_who_takes_edges_away_is_told_before_it_is_done(one_etcd: EtcdClus
     said = (await admin.says("apply", admin.folder, "--yes")).splitlines()
     assert said[-2].startswith("edges bremen, hamburg lose their configuration: they have no file in edges/ any more;")
     assert said[-1].startswith("version 2 holds")
+
+
+async def test_who_drains_an_edge_hears_that_the_same_one_may_lead_again(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "alone")
+    etcd = Etcd(one_etcd.endpoints)
+    await etcd.transact([], Put(EdgeKeys("alone", "berlin").leader, b'{"controller": "first"}'))
+    await etcd.close()
+    done = await asyncio.to_thread(wayname, "fleet", "drain", "berlin", "--config", admin.file)
+    again = "if no other controller waits, it leads again after its lease"
+    assert (done.returncode, done.stdout) == (0, f"first leads edge berlin no more; {again}\n")
 
 
 async def test_without_etcd_a_command_says_so(tmp_path: Path, one_etcd: EtcdCluster) -> None:

@@ -205,7 +205,8 @@ def drain(asking: Asking, edge: str, file: Path) -> None:
     if asking.json:
         show.show_json({"edge": edge, "led": led})
     else:
-        print(f"{led} leads edge {edge} no more")
+        # Who waits is not in etcd.
+        print(f"{led} leads edge {edge} no more; if no other controller waits, it leads again after its lease")
 
 
 @command.command()
