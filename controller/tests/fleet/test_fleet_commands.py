@@ -13,7 +13,9 @@ from test_command import fails, wayname
 from two_networks import TWO_NETWORKS
 
 from wayname.fleet.etcd import Etcd, Put
-from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.publication import Publication
+from wayname.fleet.sealing import Seal
 from wayname_lab.etcd import EtcdCluster
 
 __all__ = ["switch"]
@@ -168,6 +170,20 @@ async def test_two_edges_with_one_switch_are_refused(one_etcd: EtcdCluster, tmp_
         )
     hamburg.write_text(BERLIN + own + "device_id = 2\n")
     assert len(await admin.does("diff", admin.folder)) == 2
+
+
+async def test_a_version_that_would_be_refused_now_does_not_come_back(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "old-version")
+    etcd = Etcd(one_etcd.endpoints)
+    seal = Seal.read(tmp_path / "fleet.key")
+    texts = {f"edges/{name}.toml": '[switch]\naddress = "[2001:db8::1]:9559"\n' for name in ("berlin", "hamburg")}
+    await Publication(etcd, FleetKeys("old-version"), seal).publish(texts, {}, "by an older wayname", None)
+    await etcd.close()
+    await admin.does("apply", admin.folder, "--yes")
+    said = await admin.fails("rollback", "1", "--yes")
+    assert said.startswith("version 1/edges/berlin.toml, version 1/edges/hamburg.toml: switch: edges berlin, hamburg ")
+    [found] = await admin.does("edges")
+    assert found["version"] == 2
 
 
 async def test_edges_without_a_switch_are_warned_of(one_etcd: EtcdCluster, tmp_path: Path) -> None:

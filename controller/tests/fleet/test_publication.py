@@ -15,7 +15,7 @@ from wayname.fleet.etcd import Etcd, Put
 from wayname.fleet.keys import FleetKeys
 from wayname.fleet.publication import NewerFormError, OutdatedError, Publication
 from wayname.fleet.sealing import FORM, Seal
-from wayname.fleet.templates import TemplateError, read_folder, rendered
+from wayname.fleet.templates import TemplateError, joined, read_folder, sources_by_edge
 from wayname_lab.etcd import EtcdCluster
 
 BRANCH = """
@@ -40,6 +40,11 @@ number = 2
 vlan = 20
 """
 TEXTS = {"groups/branch.toml": BRANCH, "edges/berlin.toml": BERLIN}
+
+
+def rendered(texts: dict[str, str]) -> dict[str, str]:
+    """Return the configuration of each edge."""
+    return {edge: joined(sources) for edge, sources in sources_by_edge(texts).items()}
 
 
 def test_an_edge_has_its_groups_tables_and_its_own() -> None:

@@ -154,7 +154,7 @@ def rollback(asking: Asking, version: int | None, yes: bool, file: Path) -> None
 
     That becomes a version of its own. `wayname fleet history` lists them.
     """
-    from wayname.fleet.templates import rendered
+    from wayname.cli.fleet_folder import checked_texts
 
     async def ask(fleet: Fleet) -> tuple[Version, dict[str, str]]:
         history = {each.number: each for each in await fleet.publication.history()}
@@ -164,7 +164,8 @@ def rollback(asking: Asking, version: int | None, yes: bool, file: Path) -> None
         return history[wanted], await fleet.publication.files(history[wanted])
 
     found, texts = done(file, ask)
-    _apply(asking, file, texts, rendered(texts), f"as version {found.number}", yes)
+    by_edge = checked_texts(texts, f"version {found.number}")
+    _apply(asking, file, texts, by_edge, f"as version {found.number}", yes)
 
 
 @command.command()

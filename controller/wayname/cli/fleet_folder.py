@@ -26,6 +26,11 @@ def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
         texts = read_folder(folder)
     except TemplateError as error:
         raise Failure(*error.lines) from None
+    return texts, checked_texts(texts, str(folder))
+
+
+def checked_texts(texts: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return what each edge gets by the texts of a folder, all of which is a configuration."""
     try:
         sources = sources_by_edge(texts)
     except TemplateError as error:
@@ -53,7 +58,7 @@ def checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
         warnings.append(_default_switch(without))
     for line in warnings:
         click.echo(f"{folder}: warning: {line}", err=True)
-    return texts, by_edge
+    return by_edge
 
 
 def _with_line(line: str, texts: Mapping[str, str]) -> str:
@@ -72,14 +77,14 @@ def _some(edges: Sequence[str]) -> str:
     return f"{', '.join(edges[:MOST_NAMED])}{more}"
 
 
-def _shared_switches(folder: Path, switches: Mapping[str, SwitchConfig]) -> Iterator[str]:
+def _shared_switches(folder: str, switches: Mapping[str, SwitchConfig]) -> Iterator[str]:
     """Yield lines about edges that have one and the same switch: a controller of one would write to the other's."""
     users: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for edge, switch in switches.items():
         users[switch.address, switch.device_id].append(edge)
     for (address, device), edges in users.items():
         if len(edges) > 1:
-            files = ", ".join(str(folder / EDGES / f"{edge}.toml") for edge in edges)
+            files = ", ".join(f"{folder}/{EDGES}/{edge}.toml" for edge in edges)
             yield (
                 f"{files}: switch: edges {', '.join(edges)} have one switch, {address} with device_id {device}; "
                 "write for each edge the address, or the device_id, of its own"

@@ -57,13 +57,11 @@ def read_folder(folder: Path) -> dict[str, str]:
     return texts
 
 
-def rendered(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the configuration of each edge, by its name; raise `TemplateError` with all that is wrong."""
-    return {edge: joined(sources) for edge, sources in sources_by_edge(texts).items()}
-
-
 def sources_by_edge(texts: Mapping[str, str]) -> dict[str, list[Source]]:
-    """Return what each edge's configuration is joined from, in order: its groups, and its own file."""
+    """Return what each edge's configuration is joined from, in order: its groups, and its own file.
+
+    Raise `TemplateError` with all that is wrong.
+    """
     found: dict[str, list[Source]] = {}
     wrong: list[str] = []
     for name in sorted(texts):
