@@ -75,7 +75,8 @@ async def watch(minutes: float) -> Hour:
 @contextmanager
 def busy(count: int) -> Iterator[None]:
     """Have so many processes compute."""
-    running = [subprocess.Popen([python(), "-c", "while True: pass"]) for _ in range(count)]
+    command = [python(), "-c", "while True: pass"]
+    running = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
     try:
         yield
     finally:

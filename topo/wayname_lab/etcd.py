@@ -123,7 +123,8 @@ class EtcdCluster:
             arguments += [f"--cert-file={certificate}", f"--key-file={key}"]
             arguments += [f"--trusted-ca-file={self._secured.ca}", "--client-cert-auth"]
         with (self._folder / f"{member.name}.log").open("ab") as log:
-            member.process = subprocess.Popen(arguments, stdout=log, stderr=log)
+            # In a session of its own, as each service is: the scheduler shares the processors out by session.
+            member.process = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True)
 
     def restore(self, member: Member, snapshot: Path) -> None:
         """Let a member that does not run begin with a snapshot the next time; one whose etcd has no others."""

@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from wayname.fleet.sealing import new_key
 from wayname.private_files import write_private
 from wayname_lab.commands import controller
@@ -23,7 +21,8 @@ from wayname_lab.etcd import EtcdCluster
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan, RouterPlan
-from wayname_lab.running import LabFolder, RunningLab
+from wayname_lab.running import LabFolder
+from wayname_lab.running_fleet import RunningFleet
 from wayname_lab.wires import Wires
 
 PATIENCE = 120.0
@@ -41,7 +40,7 @@ lease = {lease}
 SECOND = "a-second"
 
 
-class FleetLab(RunningLab):
+class FleetLab(RunningFleet):
     """A lab in which edge a has two controllers."""
 
     # How long a leader may be silent, in seconds.
@@ -70,21 +69,6 @@ class FleetLab(RunningLab):
         text = text.replace('"first"', '"second"').replace("/a.api", f"/{SECOND}.api")
         write_private(self.folder / f"{SECOND}.toml", text)
         await self.supervisor.keep(SECOND, controller(self.folder / f"{SECOND}.toml"))
-
-    def kinds(self, process: str) -> list[str]:
-        """Return the kinds of what a process logged."""
-        lines = (self.folder / f"{process}.log").read_text(errors="replace").splitlines()
-        return [json.loads(line)["kind"] for line in lines if line.startswith('{"kind"')]
-
-    async def ask(self, name: str, path: str) -> Any:
-        """Return what a controller answers; None if it does not."""
-        transport = httpx.AsyncHTTPTransport(uds=str(self.folder / f"{name}.api"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=10) as client:
-            try:
-                answer = await client.get(path)
-            except httpx.TransportError:
-                return None
-            return answer.json() if answer.is_success else None
 
     async def session_of(self, name: str) -> Any:
         """Return the one session that a controller knows."""

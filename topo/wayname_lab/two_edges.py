@@ -15,8 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from wayname.fleet.sealing import new_key
 from wayname.private_files import write_private
 from wayname_lab.commands import lan_arguments
@@ -25,7 +23,8 @@ from wayname_lab.fleet_lab import FROM, PATIENCE, TO, until
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan, PlannedPort, RouterPlan
-from wayname_lab.running import LabFolder, RunningLab
+from wayname_lab.running import LabFolder
+from wayname_lab.running_fleet import RunningFleet
 from wayname_lab.wires import Wires
 
 FIRST, SECOND = "a", "z"
@@ -60,7 +59,7 @@ class Lans(Wires):
         return list(by_vlan.values())
 
 
-class TwoEdges(RunningLab):
+class TwoEdges(RunningFleet):
     """A lab in which a site has two edges."""
 
     def __init__(self, plan: Plan, folder: Path, cluster: EtcdCluster) -> None:
@@ -106,18 +105,9 @@ class TwoEdges(RunningLab):
             await until(lambda: all(path.exists() for lan in self.lans for path in lan), "LANs")
         await super()._start_router(router)
 
-    def kinds(self, edge: str) -> list[str]:
-        lines = (self.folder / f"{edge}-controller.log").read_text(errors="replace").splitlines()
-        return [json.loads(line)["kind"] for line in lines if line.startswith('{"kind"')]
-
-    async def ask(self, edge: str, path: str, method: str = "GET") -> Any:
-        transport = httpx.AsyncHTTPTransport(uds=str(self.folder / f"{edge}.api"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=10) as client:
-            try:
-                answer = await client.request(method, path)
-            except httpx.TransportError:
-                return None
-            return answer.json() if answer.is_success else None
+    def kinds(self, process: str) -> list[str]:
+        """Return the kinds of what the controller of an edge logged."""
+        return super().kinds(f"{process}-controller")
 
     def missing(self, since: float) -> list[int]:
         """Return the pings without an answer since shortly before a moment."""
