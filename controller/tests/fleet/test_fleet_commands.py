@@ -72,7 +72,14 @@ class Admin:
         """Wait until the edge goes by a version; return how it stands."""
         while True:
             [found] = await self.does("edges")
-            if found["applied"] == version:
+            if {found["applied"], *(each["applied"] for each in found["waiting"])} == {version}:
+                return found
+
+    async def until_refused(self) -> Any:
+        """Wait until all controllers of the edge refuse a version; return how it stands."""
+        while True:
+            [found] = await self.does("edges")
+            if all(each["refused"] for each in (found, *found["waiting"])):
                 return found
 
 
@@ -80,7 +87,8 @@ async def test_an_edge_goes_by_versions_and_back(
     switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
 ) -> None:
     admin = Admin(tmp_path, three_etcds)
-    assert await admin.does("status", status=1) == {"version": 0, "edges": 0, "without_leader": [], "behind": []}
+    no_edges: dict[str, list[str]] = {"without_leader": [], "without_successor": [], "behind": []}
+    assert await admin.does("status", status=1) == {"version": 0, "edges": 0, **no_edges}
     assert "nothing was applied" in await admin.says("edges")
     [first_diff] = await admin.does("diff", admin.folder)
     assert first_diff["edge"] == "berlin" and any("2001:db8:1::1/64" in line for line in first_diff["diff"])
@@ -94,7 +102,9 @@ async def test_an_edge_goes_by_versions_and_back(
             "version": 1,
             "applied": 1,
             "refused": "",
+            "waiting": [{"controller": "second", "applied": 1, "refused": ""}],
         }
+        assert (await admin.does("status"))["without_successor"] == []
         # A mistake is told before anything is applied.
         admin.write(BERLIN + "[timing]\nprobe = 0\n")
         wrong = f"{admin.folder}/edges/berlin.toml:4: timing.probe: is 0"
@@ -106,10 +116,11 @@ async def test_an_edge_goes_by_versions_and_back(
         # What cannot change while a controller runs is said, and the old one goes on.
         admin.write(BERLIN + '[linux]\n[[linux.interface]]\nport = 1\nname = "l1"\n')
         assert (await admin.does("apply", admin.folder, "--yes"))["version"] == 3
-        while not (found := (await admin.does("edges"))[0])["refused"]:
-            continue
+        found = await admin.until_refused()
         assert (found["version"], found["applied"]) == (3, 2)
-        assert "linux cannot change while the controller runs" in found["refused"]
+        assert [each["controller"] for each in found["waiting"]] == ["second"]
+        for each in (found, *found["waiting"]):
+            assert "linux cannot change while the controller runs" in each["refused"]
         assert (await admin.does("status", status=1))["behind"] == ["berlin"]
         assert (await admin.does("rollback", "--yes"))["version"] == 4
         await admin.until_applied(4)

@@ -85,6 +85,14 @@ class Processes:
             while await self.leaders(name) != set(edges):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
+    async def until_waits(self, admin: Admin, **by_edge: str) -> None:
+        """Wait until etcd has it who waits for each edge; an empty name is nobody."""
+        async with asyncio.timeout(120):
+            while True:
+                found = {each["edge"]: each["waiting"] for each in await admin.does("edges")}
+                if {edge: ", ".join(it["controller"] for it in waits) for edge, waits in found.items()} == by_edge:
+                    return
+
     def end(self) -> None:
         """Kill all."""
         for each in self.running.values():
@@ -185,9 +193,17 @@ async def test_two_processes_stand_for_two_edges_each(one_etcd: EtcdCluster, tmp
             assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["hamburg"]
             while (await admin.does("edges"))[1]["refused"]:
                 continue
+            # Each has a successor, until that one stands for it no more.
+            await processes.until_waits(admin, berlin="second", hamburg="first")
+            file = tmp_path / "second.toml"
+            file.write_text(file.read_text().replace('"berlin", ', ""))
+            second.process.send_signal(signal.SIGHUP)
+            await processes.until_waits(admin, berlin="", hamburg="first")
             # One ends in good order: what it led is the other's at once, and nothing else changes hands.
             assert second.end(signal.SIGTERM) == 0
             await processes.until_leads("first", "berlin", "hamburg")
+            await processes.until_waits(admin, berlin="", hamburg="")
+            assert (await admin.does("status"))["without_successor"] == ["berlin", "hamburg"]
             assert again.end(signal.SIGTERM) == 0
     finally:
         processes.end()

@@ -15,10 +15,10 @@ from wayname.config.fleet import Fleet
 from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import CreatedAt, Etcd, EtcdError, Put
+from wayname.fleet.etcd import CreatedAt, Delete, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leadership import Term
-from wayname.fleet.lease import PAUSE
+from wayname.fleet.lease import PAUSE, Lease
 from wayname.fleet.publication import Published, open_published
 from wayname.fleet.sealing import FORM, Seal, SealError
 
@@ -33,14 +33,14 @@ class FleetConfiguration:
     """
 
     def __init__(
-        self, fleet: Fleet, file: Path, etcd: Etcd, waits: Callable[[str], None], *, of_many: bool = False
+        self, fleet: Fleet, file: Path, lease: Lease, waits: Callable[[str], None], *, of_many: bool = False
     ) -> None:
-        self._etcd = etcd
+        self._lease, self._etcd = lease, lease.etcd
         self._of_many = of_many
         self._seal = Seal.read(fleet.sealing_key)
         self._place = FleetKeys(fleet.prefix).configuration(fleet.edge)
         keys = EdgeKeys.of(fleet)
-        self._applied, self._leader = keys.applied, keys.leader
+        self._applied, self._leader, self._waiting = keys.applied, keys.leader, keys.waiting_by(fleet.controller)
         self._edge = fleet.edge
         self._file = file
         self._waits = waits
@@ -50,6 +50,8 @@ class FleetConfiguration:
         self._changed = 0
         # What was tried last, and in which term.
         self._tried: tuple[Published, Term | None] | None = None
+        # Under which lease etcd has it that this controller waits.
+        self._waits_under = 0
 
     def load(self) -> Config:
         """Read the controller's file, with what etcd had last."""
@@ -111,11 +113,12 @@ class FleetConfiguration:
         return self._etcd.looks(self._place, revision, self._changed, LOOK_AGAIN)
 
     async def _go_by(self, controller: Controller, reloader: Reloader) -> None:
-        """Take what etcd has; the leader says there what came of it, once for each of its terms."""
+        """Take what etcd has, and say there what came of it: as who leads, once in each term, or as who waits."""
         term = controller.fleet.leadership.term if controller.fleet else None
         wanted, refused = self._published, ""
+        is_told = term is not None or self._lease.is_of(self._waits_under)
         # While etcd was away it is held back, and tried when changes are allowed again.
-        if (wanted, term) == self._tried or (term and not controller.may_write):
+        if ((wanted, term) == self._tried and is_told) or (term and not controller.may_write):
             return
         if wanted != self._in_force:
             try:
@@ -126,9 +129,14 @@ class FleetConfiguration:
                 refused = f"{self._none_any_more}, and its controller's file alone: {error}" if alone else str(error)
             else:
                 self._in_force = wanted
+        value = _json({"form": FORM, "version": self._in_force.version, "refused": refused})
         if term:
-            value = {"form": FORM, "version": self._in_force.version, "refused": refused}
-            await self._etcd.transact([CreatedAt(self._leader, term.revision)], Put(self._applied, _json(value)))
+            leads = [CreatedAt(self._leader, term.revision)]
+            await self._etcd.transact(leads, Put(self._applied, value), Delete(self._waiting))
+        else:
+            lease = await self._lease.hold()
+            await self._etcd.transact([], Put(self._waiting, value, lease.number))
+            self._waits_under = lease.number
         self._tried = (wanted, term)
 
 

@@ -95,7 +95,7 @@ async def control_until_cancelled(config: Config, file: Path, replace_pipeline: 
 
 async def control_edge(config: Config, file: Path, replace_pipeline: bool, lease: Lease | None) -> None:
     """Control the one edge of this process."""
-    tables = FleetConfiguration(config.fleet, file, lease.etcd, log_waiting) if config.fleet and lease else None
+    tables = FleetConfiguration(config.fleet, file, lease, log_waiting) if config.fleet and lease else None
     if tables:
         config = await tables.read()
     listeners: list[Listener] = []

@@ -53,7 +53,8 @@ def command() -> None:
 def status(asking: Asking, file: Path) -> None:
     """Show how the fleet stands: its configuration, its edges, and which of them are behind.
 
-    Ends with status 1 if there is no edge, or if one has no controller or does not go by its configuration.
+    Ends with status 1 if there is no edge, or if one has no leader, or a controller that does not go by its
+    configuration.
     """
     from wayname.cli import show
     from wayname.fleet.overview import edges_of
@@ -64,13 +65,15 @@ def status(asking: Asking, file: Path) -> None:
 
     version, edges = done(file, ask)
     without = [each.edge for each in edges if each.leader is None]
-    behind = [each.edge for each in edges if each.applied != each.version or each.refused]
+    behind = [each.edge for each in edges if each.is_behind]
+    alone = [each.edge for each in edges if each.leader is not None and not each.waiting]
     if asking.json:
         show.show_json(
             {
                 "version": version.number if version else 0,
                 "edges": len(edges),
                 "without_leader": without,
+                "without_successor": alone,
                 "behind": behind,
             }
         )
@@ -83,6 +86,7 @@ def status(asking: Asking, file: Path) -> None:
                 ("configuration", applied),
                 ("edges", len(edges) or f"none: {NO_EDGES}"),
                 ("without a leader", without or "none"),
+                ("without a successor", alone or "none"),
                 ("behind", behind or "none"),
             ]
         )
@@ -95,7 +99,7 @@ def status(asking: Asking, file: Path) -> None:
 @json_option
 @pass_asking
 def edges(asking: Asking, file: Path) -> None:
-    """List edges: who leads, which version of the configuration is for it, and by which it goes."""
+    """List edges: who leads and who waits, which version of the configuration is for them, and by which they go."""
     from wayname.cli import show
     from wayname.fleet.overview import edges_of
 
@@ -105,10 +109,11 @@ def edges(asking: Asking, file: Path) -> None:
     if asking.json:
         show.show_json([asdict(each) for each in found])
         return
-    rows = [
-        (each.edge, each.leader or "nobody", each.version or "", each.applied or "", each.refused) for each in found
-    ]
-    show.show_table(("edge", "leader", "version", "applied", "refused"), rows, f"no edges: {NO_EDGES}")
+    rows: list[tuple[object, ...]] = []
+    for each in found:
+        rows.append((each.edge, each.leader or "nobody", each.version or "", each.applied or "", each.refused))
+        rows += ((each.edge, f"{it.controller}, waits", "", it.applied or "", it.refused) for it in each.waiting)
+    show.show_table(("edge", "controller", "version", "applied", "refused"), rows, f"no edges: {NO_EDGES}")
 
 
 @command.command()

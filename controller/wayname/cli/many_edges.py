@@ -163,7 +163,7 @@ class Edges:
             return self._prepare(config)
 
         fleet = self._fleet.model_copy(update={"edge": name, "edges": ()})
-        tables = FleetConfiguration(fleet, self._file, self._lease.etcd, waits, of_many=True)
+        tables = FleetConfiguration(fleet, self._file, self._lease, waits, of_many=True)
 
         def load() -> Config:
             # Who may ask is of the process: its own reload has it changed for all edges at once.

@@ -104,3 +104,12 @@ class EdgeKeys:
     def applied(self) -> bytes:
         """Which version of the configuration its leader goes by, and why it does not go by a newer one."""
         return self._under("applied")
+
+    @property
+    def waiting(self) -> bytes:
+        """What begins the keys of controllers that wait to lead it."""
+        return self._under("waiting/")
+
+    def waiting_by(self, controller: str) -> bytes:
+        """As `applied`, of a controller that waits, under its lease."""
+        return self.waiting + controller.encode()

@@ -166,6 +166,7 @@ class Leadership:
 
     async def withdraw(self) -> None:
         """Have no key of this process there, where no term is: its lease goes on, and nobody else could lead."""
+        await self._etcd.transact([], Delete(self._keys.waiting_by(self._controller)))
         _, found = await self._look()
         if found is not None and self._lease.is_of(found.lease):
             await self._delete(found)

@@ -1,4 +1,4 @@
-"""How each edge of a fleet stands: who leads it, and by which version of the configuration."""
+"""How each edge of a fleet stands: who leads it, who waits to, and by which version of the configuration."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ from wayname.fleet.sealing import FORM
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A controller that leads if who does dies; by which version it would, and why not by the one that holds."""
+
+    controller: str
+    applied: int
+    refused: str
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeState:
     """An edge; 0 is no version."""
 
@@ -23,6 +32,13 @@ class EdgeState:
     version: int
     applied: int
     refused: str
+    waiting: tuple[Waiting, ...]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether who leads, or who waits, does not go by the version that holds."""
+        outcomes = [(self.applied, self.refused), *((each.applied, each.refused) for each in self.waiting)]
+        return any(applied != self.version or refused for applied, refused in outcomes)
 
 
 async def edges_of(etcd: Etcd, keys: FleetKeys, published: dict[str, Published]) -> list[EdgeState]:
@@ -54,17 +70,22 @@ async def _seen(etcd: Etcd, keys: FleetKeys) -> AsyncIterator[str]:
 
 async def _state(etcd: Etcd, keys: EdgeKeys, published: Published | None) -> EdgeState:
     done = await etcd.transact([], Get(keys.leader), Get(keys.applied))
-    leader, applied = done.got
-    version, refused = 0, ""
-    if applied is not None:
-        value = json.loads(applied.value)
-        if value["form"] <= FORM:
-            version, refused = int(value["version"]), str(value["refused"])
-        else:
-            refused = "its controller is newer than this command"
-    return EdgeState(
-        keys.edge, _leader(leader) if leader else None, published.version if published else 0, version, refused
-    )
+    _, waiting = await etcd.below(keys.waiting)
+    found, applied = done.got
+    leader = _leader(found) if found else None
+    version, refused = _by(applied) if applied else (0, "")
+    waits = [Waiting(each.key.removeprefix(keys.waiting).decode("utf-8", "replace"), *_by(each)) for each in waiting]
+    # Who leads may have waited a moment ago.
+    others = tuple(each for each in waits if each.controller != leader)
+    return EdgeState(keys.edge, leader, published.version if published else 0, version, refused, others)
+
+
+def _by(found: KeyValue) -> tuple[int, str]:
+    """Return by which version a controller goes, and why not by a newer one."""
+    value = json.loads(found.value)
+    if value["form"] > FORM:
+        return 0, "its controller is newer than this command"
+    return int(value["version"]), str(value["refused"])
 
 
 def _leader(found: KeyValue) -> str:
