@@ -129,6 +129,15 @@ class TwoEdges(RunningFleet):
                     return roles["active"], roles["backup"]
                 await asyncio.sleep(0.05)
 
+    async def until_next_hops_answer(self, edge: str) -> None:
+        """Wait until a router knows that its next hops are there: it uses one of which it knows nothing, too."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                routes = await self.ask(edge, "/v1/routes") or []
+                if {via["health"] for route in routes for via in route["via"]} == {"up"}:
+                    return
+                await asyncio.sleep(0.05)
+
     async def session_at(self, edge: str) -> Any:
         """Return the one session that a controller knows, once it has all its paths."""
         async with asyncio.timeout(PATIENCE):
