@@ -299,12 +299,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             // What was sent before it may be behind it by so much, if its path died: until its copy went, and waited in others' queues;
             // or until another copy, which went at once, is here. Datagrams wait for none.
-            bool replicated = numbered && meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
-            bool waits = in_order && numbered && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
+            // Round robin gives no numbers, so none of this either.
+            bool numbers = numbered && meta.schedule.policy == POLICY_FASTEST_FIRST && meta.schedule.feedback != 0;
+            bool replicated = numbers && meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
+            bool waits = in_order && numbers && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
                 && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP && !replicated);
             meta.path_option.put_ordered = waits || replicated;
             bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing
-                + (bit<64>)option_bytes(numbered, meta.path_option.put_ordered, meta.path_option.to_report);
+                + (bit<64>)option_bytes(numbers, meta.path_option.put_ordered, meta.path_option.to_report);
             candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             fine_time_t busy_until;
             bit<32> last;

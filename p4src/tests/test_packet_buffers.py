@@ -11,7 +11,7 @@ import pytest
 from carriers import ipv6
 from finsy.proto import p4i
 from google.protobuf import text_format
-from numbered_switch import option
+from numbered_switch import option, read
 from ordered_switch import BUFFERED, EDGE, HOST, OrderedSession, OrderedSwitch, order_option, to_host, to_peer
 from schedule_site import ACK, CLOSE, TCP, PathOf, Schedule, datagram, segment
 from session_site import LOCAL, REMOTE, SEND_TIMEOUT, from_host
@@ -70,6 +70,18 @@ def test_pure_acknowledgements_and_datagrams_have_none(make: Make) -> None:
     switch = make(CLOSING)
     for packet in (datagram(1000), ipv6(TCP, segment(0, 5, 0, ACK, (1000, 80)), LOCAL, REMOTE)):
         assert switch.numbers(0, packet).counted, "it has a number of version 1"
+
+
+def test_under_round_robin_a_packet_that_bears_a_report_has_no_order(make: Make) -> None:
+    """All of them would have the same one, and the peer drops what comes twice."""
+    switch = begun(make(CLOSING))
+    switch.reschedule(replace(CLOSING, policy="weighted_round_robin"))
+    for number in range(1, 4):
+        at = BEGUN + number * 100 * MILLISECOND
+        switch.comes(at, 0, option(0, number), ipv6(TCP, segment(number, 0, 100, ACK, (80, 1000)), REMOTE, LOCAL))
+        (frame,) = switch.sends_segment(at + 50 * MILLISECOND, number)
+        sent = read(frame)
+        assert (sent.counted, sent.report is not None) == (False, True)
 
 
 def test_without_buffers_the_switch_numbers_alike() -> None:
