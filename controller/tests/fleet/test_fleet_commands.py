@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fleet.test_fleet_controllers import ROUTE, edge, make_key, switch, until
+from fleet.test_fleet_controllers import ROUTE, edge, make_key, switch, tells, until
 from test_adapter import SwitchProcess
 from test_command import fails, wayname
 from two_networks import TWO_NETWORKS
@@ -76,9 +76,9 @@ class Admin:
                 return found
 
     async def until_refused(self) -> Any:
-        """Wait until all controllers of the edge refuse a version; return how it stands."""
+        """Wait until all controllers of edge berlin refuse a version; return how it stands."""
         while True:
-            [found] = await self.does("edges")
+            [found] = [each for each in await self.does("edges") if each["edge"] == "berlin"]
             if all(each["refused"] for each in (found, *found["waiting"])):
                 return found
 
@@ -134,6 +134,31 @@ async def test_an_edge_goes_by_versions_and_back(
             continue
         assert "2001:db8:77::/48" in await fleet.ask("second", "routes")
         assert (await admin.until_applied(4))["refused"] == ""
+
+
+async def test_an_edge_that_loses_its_configuration_goes_on_and_does_not_begin(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    """Its controllers' files have no ports: by them alone the switch would be emptied."""
+    admin = Admin(tmp_path, three_etcds)
+    (admin.folder / "edges" / "hamburg.toml").write_text(BERLIN + "[switch]\ndevice_id = 2\n")
+    await admin.does("apply", admin.folder, "--yes")
+    async with edge(tmp_path, switch, three_etcds, "first", "second", tables="") as (fleet, _record, one, two):
+        (admin.folder / "edges" / "berlin.toml").unlink()
+        assert (await admin.does("apply", admin.folder, "--yes"))["edges"] == ["berlin"]
+        found = await admin.until_refused()
+        gone = (
+            f"etcd has no configuration of edge berlin any more, and {tmp_path}/first.toml no [[port]]; `wayname fleet"
+        )
+        assert found["refused"].startswith(gone)
+        await one.ping(str(two.address))
+        assert await fleet.ask("first", "routes", "--json") != "[]\n"
+        third = fleet.start("third", "")
+        await until(lambda: tells(third, "controller.waits"), "what the third waits for")
+        assert not tells(third, "fleet.standby")
+        admin.write(BERLIN)
+        await admin.does("apply", admin.folder, "--yes")
+        await until(lambda: tells(third, "fleet.standby"), "the third one as standby")
 
 
 async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) -> None:

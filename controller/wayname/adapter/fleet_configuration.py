@@ -55,14 +55,26 @@ class FleetConfiguration:
 
     def load(self) -> Config:
         """Read the controller's file, with what etcd had last."""
-        if self._of_many and not self._published.version:
+        config = self._load()
+        if config is None:
             mend = "`wayname fleet apply` brings one there, and docs/fleet.md says how an edge is taken away"
-            raise ConfigError(f"{self._none_any_more}; {mend}")
-        return load_config(self._file, self._published.text, self._edge if self._of_many else "")
+            raise ConfigError(f"{self._none}; {mend}")
+        return config
+
+    def _load(self) -> Config | None:
+        """Return what both say; None where that is no edge, since etcd has nothing for it and the file no ports."""
+        if self._of_many and not self._published.version:
+            return None
+        config = load_config(self._file, self._published.text, self._edge if self._of_many else "")
+        return config if self._published.version or config.ports else None
 
     @property
-    def _none_any_more(self) -> str:
-        return f"etcd has no configuration of edge {self._edge} any more"
+    def _gone(self) -> str:
+        return f"etcd has no configuration of edge {self._edge}{' any more' if self._in_force.version else ''}"
+
+    @property
+    def _none(self) -> str:
+        return self._gone if self._of_many else f"{self._gone}, and {self._file} no [[port]]"
 
     async def read(self) -> Config:
         """Wait for etcd's answer; return the whole configuration."""
@@ -70,11 +82,10 @@ class FleetConfiguration:
         while True:
             try:
                 revision = await self._look()
-                if self._published.version or not self._of_many:
-                    config = self.load()
+                if config := self._load():
                     self._in_force = self._published
                     return config
-                why = f"etcd has no configuration of edge {self._edge}: `wayname fleet apply` brings it there"
+                why = f"{self._none}: `wayname fleet apply` brings it there"
             except EtcdError as error:
                 why = f"the configuration of edge {self._edge} is in etcd: {error}"
                 revision = 0
@@ -124,9 +135,10 @@ class FleetConfiguration:
             try:
                 await reloader.reload()
             except ReloadError as error:
-                # What is wrong with the file alone is so because etcd has no more.
-                alone = not wanted.version and not self._of_many
-                refused = f"{self._none_any_more}, and its controller's file alone: {error}" if alone else str(error)
+                refused = str(error)
+                if not wanted.version and not refused.startswith(self._gone):
+                    # What is wrong with the file alone is so because etcd has no more.
+                    refused = f"{self._gone}, and its controller's file alone: {error}"
             else:
                 self._in_force = wanted
         value = _json({"form": FORM, "version": self._in_force.version, "refused": refused})
