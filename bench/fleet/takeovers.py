@@ -30,7 +30,7 @@ WITHIN = 1.5  # seconds
 # Processes of an edge that has two controllers.
 NAMES = ("a-controller", SECOND)
 LABS = {"shim6": "two-sites", "ilnp": "ilnp", "hip": "hip-edges"}
-# docs/fleet.md, in seconds.
+# docs/fleet-measurements.md, in seconds.
 WANTED = {"controller": 2.0, "etcd": 5.0, "shim6": 2.0, "ilnp": 2.0, "hip": 2.0}
 HEAD = ("who dies", *headed("seconds without", HEADS), "pings lost: median", "worst", "load")
 

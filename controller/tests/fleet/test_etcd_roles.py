@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from ipaddress import IPv6Address
+from pathlib import Path
 
 import pytest
 from access.certificates import Authority
@@ -16,6 +18,7 @@ from repository import REPOSITORY
 from wayname.config.tls import Tls
 from wayname.fleet.etcd import Delete, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.overview import drain
 from wayname.fleet.sealing import Seal, SealError
 from wayname_lab.etcd import EtcdCluster, Secured, missing_for_etcd
 
@@ -37,11 +40,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> I
     with EtcdCluster(tmp_path_factory.mktemp("etcd"), 1, secured) as made:
         page = (REPOSITORY / "docs" / "fleet.md").read_text()
         lines = re.findall(r"^etcdctl ((?:role|user|auth) .*)$", page, re.MULTILINE)
-        assert len(lines) == 8
-        commands = ["user add root --no-password", "role add root", "user grant-role root root"]
-        hamburg = [line.replace("berlin", "hamburg").replace("0db80007", "0db80008") for line in lines[:-1]]
-        commands += [*lines[:-1], *hamburg, lines[-1]]
-        for command in commands:
+        assert len(lines) == 16
+        berlin = [line for line in lines if "berlin" in line]
+        hamburg = [line.replace("berlin", "hamburg").replace("0db80007", "0db80008") for line in berlin]
+        for command in (*lines[:-1], *hamburg, lines[-1]):
             done = made.ctl(*shlex.split(command))
             assert done.returncode == 0, (command, done)
         yield made
@@ -66,6 +68,31 @@ async def test_an_edge_has_its_own_keys(cluster: EtcdCluster, authority: Authori
         assert await berlin.keep_alive(lease)
         await berlin.revoke(lease)
         assert await berlin.get(BERLIN.leader) is None
+
+
+async def test_an_admin_applies_and_drains_and_publishes_no_host(cluster: EtcdCluster, authority: Authority) -> None:
+    async with somebody(cluster, authority, "admin") as admin, somebody(cluster, authority, "berlin") as berlin:
+        placed = (
+            FLEET.configuration("bonn"),
+            FLEET.version(1),
+            FLEET.current_version,
+            FLEET.file("edges/bonn.toml", 1),
+        )
+        assert (await admin.transact([], *(Put(key, b"1") for key in placed))).succeeded
+        assert (await admin.transact([], *(Delete(key) for key in placed))).succeeded
+        lease, _ = await berlin.grant(10)
+        await berlin.transact([], Put(BERLIN.leader, json.dumps({"controller": "first"}).encode(), lease))
+        assert await drain(admin, BERLIN) == "first"
+        with pytest.raises(EtcdError, match="permission denied; the user that the certificate names has no role"):
+            await admin.transact([], Put(FLEET.host(IPv6Address("2001:db8:7::1")), b"1"))
+
+
+async def test_who_has_another_authority_learns_what_fails(cluster: EtcdCluster, tmp_path: Path) -> None:
+    stranger = Authority(tmp_path)
+    etcd = Etcd(cluster.endpoints, Tls(stranger.path, *stranger.issue("berlin"), "fleet"))
+    with pytest.raises(EtcdError, match=r"TLS fails with etcd at .*CERTIFICATE_VERIFY_FAILED.*look at ca"):
+        await etcd.get(BERLIN.leader)
+    await etcd.close()
 
 
 async def test_an_edge_neither_reads_nor_writes_what_is_anothers(cluster: EtcdCluster, authority: Authority) -> None:

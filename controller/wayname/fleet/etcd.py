@@ -6,6 +6,7 @@ Of aetcd we use the messages and stubs alone: its own client knows one member, a
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -261,6 +262,8 @@ class Etcd:
         raise EtcdError("; ".join(filter(None, (*sorted(said), mend))))
 
 
+# As BoringSSL names it.
+_TLS_FAILURE = re.compile(r"OPENSSL_internal:(\w+)")
 # Another member may do it.
 _ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNKNOWN)
 
@@ -346,6 +349,12 @@ def _change(event: Any) -> Change:
 def _told(member: _Member, error: grpc.aio.AioRpcError) -> str:
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return f"etcd at {member.endpoint} does not answer"
-    if error.code() is grpc.StatusCode.UNAVAILABLE and "etcdserver" not in (error.details() or ""):
+    details = error.details() or ""
+    if error.code() is grpc.StatusCode.UNAVAILABLE and "etcdserver" not in details:
+        if found := _TLS_FAILURE.search(details):
+            return f"TLS fails with etcd at {member.endpoint} ({found[1]}): look at ca, certificate and key of [fleet]"
         return f"no etcd answers at {member.endpoint}"
-    return f"etcd at {member.endpoint}: {error.details() or error.code().name}"
+    if error.code() is grpc.StatusCode.PERMISSION_DENIED:
+        mend = "the user that the certificate names has no role for this: docs/fleet.md#security lists roles"
+        return f"etcd at {member.endpoint}: {details}; {mend}"
+    return f"etcd at {member.endpoint}: {details or error.code().name}"
