@@ -105,6 +105,10 @@ async def test_an_edge_goes_by_versions_and_back(
             "waiting": [{"controller": "second", "applied": 1, "refused": ""}],
         }
         assert (await admin.does("status"))["without_successor"] == []
+        # Where the switch is stands in etcd, for all that its file says.
+        done = await asyncio.to_thread(wayname, "doctor", tmp_path / "first.toml", "--json")
+        checks = {each["check"]: each["text"] for each in json.loads(done.stdout)}
+        assert checks["switch"] == f"that at 127.0.0.1:{fleet.port} answers the controller"
         # A mistake is told before anything is applied.
         admin.write(BERLIN + "[timing]\nprobe = 0\n")
         wrong = f"{admin.folder}/edges/berlin.toml:4: timing.probe: is 0"

@@ -68,8 +68,11 @@ def findings(asking: Asking, file: Path | None) -> Iterator[Finding]:
     if config.fleet is not None and config.fleet.edges:
         yield from of_edges(asking, config, file)
         return
-    yield from asyncio.run(of_switch(config))
-    yield from of_controller(asking, config, file)
+    # Of an edge whose ports are in etcd only its controller knows the switch.
+    from_etcd = config.fleet is not None and not config.ports
+    if not from_etcd:
+        yield from asyncio.run(of_switch(config))
+    yield from of_controller(asking, config, file, knows_switch=from_etcd)
 
 
 async def of_switch(config: Config) -> list[Finding]:
@@ -79,8 +82,8 @@ async def of_switch(config: Config) -> list[Finding]:
     return [each async for each in switch_findings(config)]
 
 
-def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
-    """Ask the controller, at the address that the configuration says."""
+def of_controller(asking: Asking, config: Config, file: Path, *, knows_switch: bool) -> Iterator[Finding]:
+    """Ask the controller, at the address that the configuration says; of its switch too, if nobody else knows it."""
     from wayname.doctor.delegation import delegation_findings
     from wayname.doctor.finding import failure, ok
     from wayname.doctor.providers import provider_findings
@@ -98,7 +101,7 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
     if state == "waiting":
         # What providers do is known to who leads.
         return
-    if asking.edge and state == "ready":
+    if knows_switch and state == "ready":
         yield ok("switch", f"that at {address} answers the controller")
     yield from provider_findings(providers)
     yield from delegation_findings(providers, events, file)
@@ -124,6 +127,6 @@ def of_edges(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
             yield failure(f"edge {edge}, controller", each["why"], "wayname edges")
             continue
         asking.edge = edge
-        for found in of_controller(asking, config, file):
+        for found in of_controller(asking, config, file, knows_switch=True):
             mend = found.mend.replace("wayname events", f"wayname --edge {edge} events")
             yield replace(found, check=f"edge {edge}, {found.check}", mend=mend)
