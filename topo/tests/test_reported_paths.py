@@ -85,6 +85,25 @@ def test_datagrams_teach_how_far_apart_paths_are() -> None:
     assert all(report.packets > 0 for report in known(lab).values())
 
 
+@pytest.mark.parametrize("edges", ["a", "ab"])
+def test_a_path_that_brings_nothing_back_stays_in_the_schedule_while_reports_say_that_it_works(edges: str) -> None:
+    """Its router hears and is not heard: what the edges send by it arrives, its own probes do not come back."""
+    lab = datagrams(lab_of(*edges))
+    since = lab.now
+    lab.cut("a-r", "r")
+    lab.run_for(3)
+    assert "nexthop.down" in kinds(lab, "a", since)
+    assert ("r" in taken(lab, "a")) is (edges == "ab")
+    if edges == "ab":
+        before = known(lab)["r"].packets
+        lab.run_for(1)
+        assert known(lab)["r"].packets > before, "packets go by it, and arrive"
+        lab.cut("a-r")
+        lab.run_for(2)
+        assert "nexthop.dead" in kinds(lab, "a", since)
+        assert "r" not in taken(lab, "a")
+
+
 def test_a_path_that_loses_datagrams_is_closed_before_its_provider_is_found_to_be_gone() -> None:
     lab = datagrams(lab_of("a", "b"))
     since = lab.now

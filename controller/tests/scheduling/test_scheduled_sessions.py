@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Network
+
+import pytest
 from sessions.pair import UPLINKS, Pair, Side, configuration, keep_copy
 
 from wayname.composition.configuration import parse_config
@@ -11,12 +14,12 @@ SCHEDULE = '\n[[schedule]]\nname = "s"\n'
 PATH = '[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n'
 
 
-def talking() -> Pair:
+def talking(more: str = "") -> Pair:
     """Return two edges with schedules over both providers, when their session has proven its paths."""
     pair = Pair()
     for side in (pair.a, pair.b):
         paths = "".join(PATH.format(name=name) for name in UPLINKS)
-        side.config = parse_config(configuration(side.site)[0] + SCHEDULE + paths)
+        side.config = parse_config(configuration(side.site)[0] + SCHEDULE + more + paths)
         pair.restart(side)
     pair.talk()
     pair.drive(3.0)
@@ -61,6 +64,21 @@ def test_a_provider_that_is_down_takes_its_path_out_at_once() -> None:
         pair.collect(pair.a)
         assert is_scheduled(pair.a) is scheduled
         pair.drive(3.0)
+
+
+@pytest.mark.parametrize("source", ["marks", "feedback"])
+def test_a_path_that_brings_nothing_back_stays_for_sessions_whose_peer_reports(source: str) -> None:
+    pair = talking(f'source = "{source}"\n')
+    assert pair.a.only.numbered is (source == "feedback")
+    assert pair.a.sessions is not None
+    for one_way, scheduled in (({"q"}, source == "feedback"), (set(), False)):
+        pair.a.ways.closed, pair.a.ways.one_way = {"q"}, one_way
+        pair.a.sessions.next_hops_changed(pair.now)
+        pair.collect(pair.a)
+        pair.drive(3.0)
+        assert is_scheduled(pair.a) is scheduled
+        # Nobody goes there who needs an answer.
+        assert pair.a.only.pair.local in IPv6Network("2001:db8:101::/48")
 
 
 def test_a_session_that_looks_for_a_way_keeps_the_paths_that_did_not_fail() -> None:

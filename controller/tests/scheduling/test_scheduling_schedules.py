@@ -59,7 +59,13 @@ class Site:
         """Start a controller that knows what the last one wrote down."""
         self.outputs = Outputs()
         self.outputs.connected = True
-        self.schedules = Schedules(self.config.schedules, dict(self.memory), self.outputs)
+        self.arrived: list[tuple[str, float]] = []
+        self.schedules = Schedules(
+            self.config.schedules,
+            dict(self.memory),
+            self.outputs,
+            lambda provider, now: self.arrived.append((provider, now)),
+        )
 
     def follow(
         self, number: int, *usable: Pair, local: IPv6Address = HOST, first: int = 0, takes_copies: bool = False
@@ -347,6 +353,16 @@ def test_estimates_of_a_path_are_stored_and_told() -> None:
     assert (group.known[0].closed, group.known[0].since, group.known[0].told) == (False, None, 5.0)
     assert site.kinds() == ["path.taken", "path.taken", "path.closed", "path.opened"]
     assert "a packet came 250.0 ms late" in site.events[2].text
+
+
+@pytest.mark.parametrize("kind", PathEventKind)
+def test_of_which_provider_packets_arrived_is_told(kind: PathEventKind) -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    for packets, lost in ((9, 0), (9, 8), (9, 9), (0, 0)):
+        event = PathEvent(kind, 1, 5, 1, 0, 0.25, 0.04, 1e6, packets, lost)
+        site.schedules.switch_event(event, 2.0 + packets + lost)
+    assert site.arrived == [("q", 11.0), ("q", 19.0)]
 
 
 def test_a_path_that_flaps_is_told_of_once_a_second() -> None:

@@ -78,6 +78,7 @@ class Ways(EgressSelection):
         self.submitted: list[PacketIn] = []
         self.delivered: list[Packet] = []
         self.closed: set[str] = set()
+        self.one_way: set[str] = set()
         self.sent: list[Packet] = []
         self.within_switch: list[tuple[PacketOutKind, Packet]] = []
         self._providers = providers
@@ -86,6 +87,11 @@ class Ways(EgressSelection):
         """Whether its provider is there."""
         provider = self._providers.of(address)
         return provider is None or provider.name not in self.closed
+
+    def is_one_way(self, address: IPv6Address) -> bool:
+        """Whether its provider is closed, and yet packets arrive by it."""
+        provider = self._providers.of(address)
+        return provider is not None and provider.name in self.one_way
 
     def why_closed(self, address: IPv6Address) -> str:
         """Say which provider is not there."""

@@ -124,7 +124,7 @@ class Managers:
         )
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
-        self.schedules = Schedules(config.schedules, remembered, outputs)
+        self.schedules = Schedules(config.schedules, remembered, outputs, self._arrived)
         preferences = PathPreferences(config.path_policies, providers.of)
         self.translation = Nptv6Manager(config, self.reachability, outputs, remembered)
         self.simple_security = SimpleSecurityManager(config, remembered, outputs)
@@ -240,6 +240,12 @@ class Managers:
         self.translation.next_hops_changed(now)
         for manager in self.managers:
             manager.next_hops_changed(now)
+
+    def _arrived(self, name: str, now: float) -> None:
+        """A peer said that packets come by a provider: of one with several next hops nobody knows by which."""
+        via = next((each.via for each in self.config.providers if each.name == name), ())
+        if len(via) == 1:
+            self.liveness.arrived(via[0][0], now)
 
     def _serve(self, host: ProvableLocators, now: float) -> None:
         for manager in self.managers:

@@ -14,11 +14,17 @@ misses count by time, but not in a turn that comes late.
 A process that stands for many edges may have no time left. What has changed comes before probes then: where turns come
 late, one after the other, the next probes are put off, up to a bound.
 
+What goes by a next hop may arrive although no probe comes back, since a link loses one direction alone. Who hears that
+from a peer says it here (`arrived`): forward progress (RFC 4861, section 7.3.1). While the last such word is younger
+than three probes the next hop is down for all that waits for answers, but its neighbour stays, and its provider's table
+has it: sessions with reports go on by it.
+
 The switch knows probes that come back by their marks and meters them apart, so that no flood keeps them from coming.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -80,6 +86,8 @@ class _Watched:
     health: NextHopHealth = NextHopHealth.UNKNOWN
     misses: int = 0
     asked: bool = False
+    # When somebody was last told that what goes by it arrives.
+    arrived: float = -math.inf
     # Since the last answer.
     loopbacks: _Loopbacks = field(default_factory=_Loopbacks)
     # Where it was last: what the switch forwards by may be gone when the line comes back.
@@ -170,7 +178,9 @@ class Liveness:
             watched = self._watched.get(hop)
             if watched is not None:
                 watched.health, watched.mac, watched.port = was.health, was.mac, was.port
+                watched.arrived = was.arrived
                 if was.health is NextHopHealth.DOWN:
+                    self._routes.set_one_way(hop, before._routes.is_one_way(hop))
                     self._routes.set_down(hop, True)
 
     def _set_mark(self, hop: LinkAddress, mark: bytes) -> None:
@@ -237,6 +247,15 @@ class Liveness:
         if said.solicited and neighbour and neighbour.port == arrival.port and neighbour.mac in macs:
             self._heard(hop, now)
 
+    def arrived(self, hop: LinkAddress, now: float) -> None:
+        """A peer said that what went by a next hop lately came to it."""
+        watched = self._watched.get(hop)
+        if watched is not None:
+            watched.arrived = now
+
+    def _has_progress(self, watched: _Watched, now: float) -> bool:
+        return now - watched.arrived < MOST_MISSES * self._config.timing.probe
+
     def _heard(self, hop: LinkAddress, now: float) -> None:
         watched = self._watched.get(hop)
         if watched is None:
@@ -249,6 +268,7 @@ class Liveness:
             self._neighbours.confirm(hop, watched.mac, watched.port, now)
         if watched.health is not NextHopHealth.UP:
             watched.health = NextHopHealth.UP
+            self._routes.set_one_way(hop, False)
             changed = self._routes.set_down(hop, False)
             self._on_change(now)
             self._outputs.event(now, "nexthop.up", hop.address, f"{hop} answers{_routes_text(changed)}")
@@ -265,6 +285,8 @@ class Liveness:
         pause = min(max(probe, PUT_OFF * behind), LONGEST * probe)
         for hop in self._timers.due(now):
             watched = self._watched[hop]
+            if self._routes.is_one_way(hop) and late < probe * LATE and not self._has_progress(watched, now):
+                self._end_progress(hop, now)
             in_doubt = watched.asked and watched.health is not NextHopHealth.DOWN
             proves = in_doubt and self._can_loop_back(hop, watched)
             if in_doubt and not proves and late < probe * LATE:
@@ -308,10 +330,22 @@ class Liveness:
 
     def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.health = NextHopHealth.DOWN
+        one_way = self._has_progress(watched, now)
+        self._routes.set_one_way(hop, one_way)
         changed = self._routes.set_down(hop, True)
         self._on_change(now)
         text = f"{hop} does not answer{_routes_text(changed)}"
+        text += "; what goes by it arrives: sessions with reports stay" if one_way else ""
         self._outputs.event(now, "nexthop.down", hop.address, text, Severity.WARNING)
+        if not one_way:
+            self._neighbours.lose(hop, now)
+
+    def _end_progress(self, hop: LinkAddress, now: float) -> None:
+        """Nothing that goes by a next hop that is down arrives any more."""
+        self._routes.set_one_way(hop, False)
+        self._on_change(now)
+        text = f"{hop} does not answer, and nothing says that what goes by it arrives"
+        self._outputs.event(now, "nexthop.dead", hop.address, text, Severity.WARNING)
         self._neighbours.lose(hop, now)
 
     def _probe(self, hop: LinkAddress, watched: _Watched) -> None:

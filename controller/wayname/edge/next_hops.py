@@ -31,6 +31,7 @@ class NextHops:
         self._configured = frozenset(self._numbers)
         self._members: Counter[LinkAddress] = Counter()
         self._down: defaultdict[LinkAddress, set[Cause]] = defaultdict(set)
+        self._one_way: set[LinkAddress] = set()
         for hop in self._numbers:
             desired.put(entries.nexthop(self._numbers[hop], hop.vlan, hop.address))
 
@@ -64,6 +65,7 @@ class NextHops:
         if hop not in self._configured:
             self._desired.remove(entries.nexthop(self._numbers.release(hop), hop.vlan, hop.address))
             self._down.pop(hop, None)
+            self._one_way.discard(hop)
 
     def is_down(self, hop: LinkAddress) -> bool:
         """Whether a next hop is out of use."""
@@ -80,6 +82,24 @@ class NextHops:
             if not self._down[hop]:
                 del self._down[hop]
         return self.is_down(hop) != before
+
+    def set_one_way(self, hop: LinkAddress, one_way: bool) -> bool:
+        """Take note that what goes by a next hop arrives though no probe comes back; return whether that is new."""
+        if one_way == (hop in self._one_way):
+            return False
+        if one_way:
+            self._one_way.add(hop)
+        else:
+            self._one_way.remove(hop)
+        return True
+
+    def is_one_way(self, hop: LinkAddress) -> bool:
+        """Whether a next hop is out of use for its probes alone, and what goes by it arrives."""
+        return hop in self._one_way and self._down.get(hop) == {Cause.PROBES}
+
+    def forwarding(self, via: Via) -> Via:
+        """Return what of some next hops takes packets to where they go, whether or not anything comes back."""
+        return tuple((hop, weight) for hop, weight in via if not self.is_down(hop) or self.is_one_way(hop))
 
     def alive(self, via: Via) -> Via:
         """Return what of some next hops is in use."""

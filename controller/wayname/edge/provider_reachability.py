@@ -30,6 +30,11 @@ class ProviderReachability:
             return False
         return not self._unreached or provider not in self._unreached or self.is_last_resort
 
+    def is_one_way(self, provider: Provider) -> bool:
+        """Whether a provider's next hops are down, and yet what goes by one of them arrives."""
+        one_way = any(self._routes.is_one_way(hop) for hop, _ in provider.via)
+        return one_way and provider.phase is not Phase.ENDED and not self.has_next_hop(provider)
+
     @property
     def is_last_resort(self) -> bool:
         """Whether no provider reaches its targets."""

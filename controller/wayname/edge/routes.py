@@ -10,7 +10,7 @@ from wayname.edge.kernel.routes import KernelRoutes
 from wayname.edge.next_hops import Cause, NextHops, Via, via_text
 from wayname.edge.outputs import Outputs
 from wayname.edge.prefix_map import PrefixMap
-from wayname.edge.providers import DEFAULT, Providers
+from wayname.edge.providers import DEFAULT, FIRST_TABLE, Providers
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
 
@@ -52,12 +52,19 @@ class Routes:
         """Take a next hop out of use, or into it again; return the routes that it changes."""
         if not self.next_hops.set_down(hop, cause, down):
             return []
-        changed = [(table, route) for table, route in self._placed if any(each == hop for each, _ in route.via)]
-        for table, route in changed:
-            self._want(table, route)
+        changed = self._want_routes_by(hop)
         if self.beside is not None:
             self.beside.refresh_members()
-        return [route for _, route in changed]
+        return changed
+
+    def is_one_way(self, hop: LinkAddress) -> bool:
+        """Whether what goes by a next hop arrives although its probes do not come back."""
+        return self.next_hops.is_one_way(hop)
+
+    def set_one_way(self, hop: LinkAddress, one_way: bool) -> None:
+        """Keep a next hop that is down in its providers' tables, since what goes by it arrives (RFC 4861, 7.3.1)."""
+        if self.next_hops.set_one_way(hop, one_way):
+            self._want_routes_by(hop)
 
     def neighbours_for(self, destination: IPv6Address) -> list[LinkAddress]:
         """Return the neighbours that a packet may be passed to, by its destination's longest prefix."""
@@ -86,9 +93,18 @@ class Routes:
                 prefixes.add(address.network, interface.vlan)
         return prefixes
 
+    def _want_routes_by(self, hop: LinkAddress) -> list[Route]:
+        """Want all routes that name a next hop as they are now, and return them."""
+        placed = [(table, route) for table, route in self._placed if any(each == hop for each, _ in route.via)]
+        for table, route in placed:
+            self._want(table, route)
+        return [route for _, route in placed]
+
     def _want(self, table: int, route: Route) -> None:
         desired = self._outputs.desired
-        alive = self.next_hops.weights(self.next_hops.alive(route.via))
+        # What bears a provider's prefix has no other way out: it takes what works one way.
+        in_use = self.next_hops.alive if table < FIRST_TABLE else self.next_hops.forwarding
+        alive = self.next_hops.weights(in_use(route.via))
         if route.refusal is not None:
             desired.put(entries.route_refused(route.prefix, route.refusal is Refusal.PROHIBITED, table))
         elif not alive:

@@ -44,6 +44,11 @@ class EgressSelection:
         provider = self._providers.of(address)
         return provider is None or self._reachability.is_open(provider)
 
+    def is_one_way(self, address: IPv6Address) -> bool:
+        """Whether packets from an address arrive although nothing comes back from the next hop of their provider."""
+        provider = self._providers.of(address)
+        return provider is not None and self._reachability.is_one_way(provider)
+
     def why_closed(self, address: IPv6Address) -> str:
         """Return which provider cannot be used and why, in words."""
         provider = self._providers.of(address)

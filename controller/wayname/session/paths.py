@@ -18,8 +18,9 @@ from wayname.session.session import PathHealth, Session
 class PathSelection(ABC):
     """Chooses among the paths of sessions by what is known of them."""
 
-    def __init__(self, is_open: Callable[[IPv6Address], bool]) -> None:
+    def __init__(self, is_open: Callable[[IPv6Address], bool], is_one_way: Callable[[IPv6Address], bool]) -> None:
         self._is_open = is_open
+        self._is_one_way = is_one_way
 
     @abstractmethod
     def health(self, session: Session, path: int) -> PathHealth:
@@ -80,6 +81,11 @@ class PathSelection(ABC):
         """Whether nothing can leave by the path in use."""
         return self._is_closed(session, session.path)
 
+    def _takes_packets(self, session: Session, path: int) -> bool:
+        """Whether packets arrive by a path's provider: where nothing comes back, only who has reports can know."""
+        local = session.paths[path].local
+        return self._is_open(local) or (session.numbered and self._is_one_way(local))
+
     def _is_closed(self, session: Session, path: int) -> bool:
         return not self._is_open(session.paths[path].local)
 
@@ -88,9 +94,13 @@ class ReapPathSelection(PathSelection):
     """Judges paths by what probes say."""
 
     def __init__(
-        self, rng: random.Random, is_open: Callable[[IPv6Address], bool], preferences: PathPreferences
+        self,
+        rng: random.Random,
+        is_open: Callable[[IPv6Address], bool],
+        is_one_way: Callable[[IPv6Address], bool],
+        preferences: PathPreferences,
     ) -> None:
-        super().__init__(is_open)
+        super().__init__(is_open, is_one_way)
         self.reap = Reap(rng)
         self._preferences = preferences
 
@@ -148,7 +158,7 @@ class ReapPathSelection(PathSelection):
         """
         pair, watched = session.paths[path], self.reap.watched(session.name)
         way = watched.ways.get(pair) if watched else None
-        if not self._is_open(pair.local) or (way and way.is_failed):
+        if not self._takes_packets(session, path) or (way and way.is_failed):
             return False
         return bool(way and way.verified) or path == session.path or path in session.trusted
 

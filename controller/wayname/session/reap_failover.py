@@ -35,7 +35,10 @@ class ReapFailover(Failover):
         write_down: Callable[[Session], None],
     ) -> None:
         super().__init__(means, tables, write_down)
-        self.paths: ReapPathSelection = ReapPathSelection(means.rng, means.egress.is_open, means.preferences)
+        egress = means.egress
+        self.paths: ReapPathSelection = ReapPathSelection(
+            means.rng, egress.is_open, egress.is_one_way, means.preferences
+        )
         self._sessions = sessions
         self._rate_limited_events = rate_limited_events
 

@@ -32,8 +32,8 @@ LATE_PART = 8
 class VerifiedPathSelection(PathSelection):
     """Paths between locators that hosts proved."""
 
-    def __init__(self, is_open: Callable[[IPv6Address], bool]) -> None:
-        super().__init__(is_open)
+    def __init__(self, is_open: Callable[[IPv6Address], bool], is_one_way: Callable[[IPv6Address], bool]) -> None:
+        super().__init__(is_open, is_one_way)
         self.silent: Timers[tuple[SessionKey, Pair]] = Timers()
 
     def health(self, session: Session, path: int) -> PathHealth:
@@ -41,7 +41,14 @@ class VerifiedPathSelection(PathSelection):
         pair = session.paths[path]
         if not self._is_open(pair.local):
             return PathHealth.CLOSED
-        return PathHealth.WORKS if self.silent.at((session.name, pair)) is None else PathHealth.SILENT
+        return PathHealth.SILENT if self._is_silent(session, pair) else PathHealth.WORKS
+
+    def is_usable(self, session: Session, path: int) -> bool:
+        """Whether packets may take a path beside others."""
+        return self._takes_packets(session, path) and not self._is_silent(session, session.paths[path])
+
+    def _is_silent(self, session: Session, pair: Pair) -> bool:
+        return self.silent.at((session.name, pair)) is not None
 
 
 class EspFailover(Failover):
@@ -55,7 +62,7 @@ class EspFailover(Failover):
         write_down: Callable[[Session], None],
     ) -> None:
         super().__init__(means, tables, write_down)
-        self.paths: VerifiedPathSelection = VerifiedPathSelection(means.egress.is_open)
+        self.paths: VerifiedPathSelection = VerifiedPathSelection(means.egress.is_open, means.egress.is_one_way)
         self._sessions = sessions
         # When the switch is to look whether something is unanswered still: without a packet it would not.
         self._looks: Timers[SessionKey] = Timers()

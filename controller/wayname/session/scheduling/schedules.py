@@ -6,7 +6,7 @@ A session's manager says which paths its packets may take (`follow`, `forget`); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import finsy as fy
 
@@ -28,8 +28,16 @@ LEAST_WAYS = 2
 class Schedules:
     """All schedules of an edge; they may be looked at between calls."""
 
-    def __init__(self, configured: Iterable[Schedule], remembered: Mapping[str, Json], outputs: Outputs) -> None:
+    def __init__(
+        self,
+        configured: Iterable[Schedule],
+        remembered: Mapping[str, Json],
+        outputs: Outputs,
+        on_arrived: Callable[[str, float], None] = lambda provider, now: None,
+    ) -> None:
+        """Have none; `on_arrived` hears of the provider by which a peer says that packets came to it."""
         self._outputs = outputs
+        self._on_arrived = on_arrived
         self._numbers = ScheduleNumbers(remembered, outputs)
         self.rules: dict[str, ScheduleRule] = {}
         for config in configured:
@@ -110,6 +118,8 @@ class Schedules:
             return
         known, path = group.known[switch_event.place], group.rule.config.paths[switch_event.place]
         known.take(switch_event, now)
+        if switch_event.packets > switch_event.lost:
+            self._on_arrived(path.provider, now)
         if switch_event.kind is PathEventKind.ESTIMATED:
             return
         more = self._event_limiter.untold_before((switch_event.schedule, switch_event.place, known.closed), now)
