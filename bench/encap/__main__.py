@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from bench.encap.candidates import BMV2, ENDS, KERNEL, PORTS, SWITCH, Candidate, points_of, running
+from bench.encap.goals import Goal, summary
 from bench.encap.measure import FULL, QUICK, Effort, flooded, in_memory, lossless
 from bench.encap.network import network
 from bench.encap.points import Point, all_points, main_points
@@ -31,18 +32,19 @@ def main(quick: bool, seed: int, out: Path) -> None:
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="wayname-bench-") as name:
-            reached = _measure(points, QUICK if quick else FULL, seed, Path(name), out)
+            found = _measure(points, QUICK if quick else FULL, seed, Path(name), out)
     except (NotHereError, NotStartedError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{time.monotonic() - began:.0f} s, {_load()}")
-    sys.exit(0 if reached else 1)
+    click.echo("\n".join(summary(found)))
+    sys.exit(not all(goal.met for goal in found))
 
 
 def _load() -> str:
     return "load of the machine over 1, 5 and 15 minutes: " + ", ".join(f"{load:.1f}" for load in os.getloadavg())
 
 
-def _measure(points: Sequence[Point], effort: Effort, seed: int, folder: Path, out: Path) -> bool:
+def _measure(points: Sequence[Point], effort: Effort, seed: int, folder: Path, out: Path) -> list[Goal]:
     load = f"seed {seed}, {_load()}"
     click.echo(load)
     # Others on the machine may not decide what is measured; what is started here inherits this.
@@ -65,7 +67,7 @@ def _measure(points: Sequence[Point], effort: Effort, seed: int, folder: Path, o
         click.echo(parts(memory, roads))
     found = goals(memory, roads, steps=steps)
     click.echo("\n".join(str(goal) for goal in found))
-    return all(goal.met for goal in found)
+    return found
 
 
 def _measure_roads(points: Sequence[Point], effort: Effort, seed: int, folder: Path) -> Roads:

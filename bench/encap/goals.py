@@ -9,11 +9,13 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.encap.points import Mode, Point
+from bench.spread import Spread
 
 MOST_OF_A_STEP = 0.03
 LEAST_OF_THE_KERNELS_RATE = 1.0
 LEAST_OF_BMV2S_RATE = 5.0
 LEAST_IN_MEMORY = 1_000_000.0
+MOST_ABOVE_PORTS = 250.0  # nanoseconds of processor time
 GOAL_SEGMENTS = 3
 
 
@@ -44,7 +46,13 @@ class Goal:
     met: bool
 
     def __str__(self) -> str:
-        return f"{'met   ' if self.met else 'MISSED'}  {self.what}: {self.found}"
+        return f"{'met' if self.met else 'MISSED'}: {self.what}: {self.found}"
+
+
+def summary(goals: Sequence[Goal]) -> list[str]:
+    """Return how many goals were met, and those that were missed."""
+    missed = [goal for goal in goals if not goal.met]
+    return [f"{len(goals) - len(missed)} of {len(goals)} goals met", *map(str, missed)]
 
 
 def price_of_octet(costs: Sequence[Cost]) -> float:
@@ -93,6 +101,25 @@ def ratio_goal(what: str, ours: Mapping[Point, float], others: Mapping[Point, fl
     below = sum(ratio < least for ratio in ratios.values())
     found = f"{ratios[worst]:.2f} to {max(ratios.values()):.2f} times, least at {worst.name}"
     return Goal(what, found + (f"; below at {below} of {len(ratios)}" if below else ""), not below)
+
+
+def kernel_goals(ours: Mapping[Point, float], kernels: Mapping[Point, float]) -> list[Goal]:
+    """Not slower than the kernel everywhere, and with three segments."""
+    goals = [ratio_goal("not slower than the kernel", ours, kernels, LEAST_OF_THE_KERNELS_RATE)]
+    three = {point: rate for point, rate in kernels.items() if _has_goal_segments(point)}
+    if three:
+        what = f"not slower than the kernel with {GOAL_SEGMENTS} segments"
+        goals.append(ratio_goal(what, ours, three, LEAST_OF_THE_KERNELS_RATE))
+    return goals
+
+
+def ports_goal(switch: Sequence[float], ports: Sequence[float]) -> Goal:
+    """The switch's process takes little more for a packet than its ports do alone, in nanoseconds of each draw."""
+    above = Spread.of([ours - alone for ours, alone in zip(switch, ports, strict=True)])
+    _, tenth, ninetieth, worst = above.cells(0)
+    found = f"{above.median:.0f} ns above (10 %: {tenth}, 90 %: {ninetieth}, worst: {worst})"
+    what = f"processor time of the ports alone + {MOST_ABOVE_PORTS:.0f} ns"
+    return Goal(what, found, above.median <= MOST_ABOVE_PORTS)
 
 
 def memory_goal(rates: Mapping[Point, float]) -> Goal:

@@ -59,13 +59,18 @@ class InMemory:
 class OnRoad:
     """Between veth pairs, flooded.
 
-    Packets a second; nanoseconds of processor time a packet, of all and of the candidate's process.
+    Packets a second; nanoseconds of processor time a packet, of all and, draw by draw, of the candidate's process.
     """
 
     octets: int
     spread: Spread
     ns: float
-    process: float
+    processes: Sequence[float]
+
+    @property
+    def process(self) -> float:
+        """Nanoseconds a packet of the candidate's process."""
+        return median(self.processes)
 
     @property
     def rate(self) -> float:
@@ -116,7 +121,7 @@ def flooded(
     by_name = {point.name: point for point in points}
     for row in _rows([*prefix, str(PROGRAM), "flood", *options, *roads]):
         found[row["road"]][by_name[row["point"]]] = OnRoad(
-            int(row["octets_out"]), _rates(row), median(_drawn(row, "ns")), median(_drawn(row, "ns_process"))
+            int(row["octets_out"]), _rates(row), median(_drawn(row, "ns")), _drawn(row, "ns_process")
         )
     return found
 

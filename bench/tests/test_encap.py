@@ -8,13 +8,17 @@ import pytest
 
 from bench.encap.goals import (
     Cost,
+    Goal,
+    kernel_goals,
     largest_steps,
     lengths_goal,
     memory_goal,
+    ports_goal,
     price_of_octet,
     ratio_goal,
     steps,
     steps_goal,
+    summary,
 )
 from bench.encap.measure import InMemory, Lossless, OnRoad
 from bench.encap.points import (
@@ -63,9 +67,9 @@ def test_a_quick_run_has_every_mode_and_the_sizes_of_the_goals() -> None:
 def test_the_parts_of_a_packets_time_are_printed() -> None:
     plain = Point(None, 0)
     floods = {
-        "switch": {plain: OnRoad(118, of(500_000), 3_000, 1_800), Point(INLINE, 3): OnRoad(174, of(1), 1, 1)},
-        "kernel": {plain: OnRoad(118, of(800_000), 1_250, 0)},
-        "ports": {plain: OnRoad(118, of(600_000), 2_500, 900)},
+        "switch": {plain: OnRoad(118, of(500_000), 3_000, [1_800]), Point(INLINE, 3): OnRoad(174, of(1), 1, [1])},
+        "kernel": {plain: OnRoad(118, of(800_000), 1_250, [0])},
+        "ports": {plain: OnRoad(118, of(600_000), 2_500, [900])},
     }
     printed = parts({plain: InMemory(118, of(650), 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
     assert [" ".join(line.split()) for line in printed] == [
@@ -102,7 +106,7 @@ def test_a_seed_draws_the_same_packets_and_hops_again_and_another_seed_others() 
 
 def test_the_table_tells_the_spread() -> None:
     plain = Point(None, 0)
-    road = OnRoad(118, Spread(30, 500_000, 450_000, 520_000, 530_000, 300_000), 3_000, 1_800)
+    road = OnRoad(118, Spread(30, 500_000, 450_000, 520_000, 530_000, 300_000), 3_000, [1_800])
     rate = Lossless(Spread(30, 400_000, 390_000, 410_000, 420_000, 200_000))
     told = table(
         dict.fromkeys(main_points(), InMemory(118, Spread(30, 650, 640, 660, 700, 900), 650)),
@@ -163,3 +167,24 @@ def test_unlike_frames_are_told() -> None:
     one = Point(INLINE, 1)
     assert lengths_goal({one: 158}, {one: 158}).met
     assert lengths_goal({one: 158}, {one: 150}).found == "0 of 1 points, not inline 1"
+
+
+def test_the_kernels_rate_is_wanted_with_three_segments_and_everywhere() -> None:
+    three, many = Point(INLINE, 3), Point(INLINE, 36)
+    everywhere, of_three = kernel_goals({three: 10.0, many: 5.0}, {three: 9.0, many: 9.0})
+    assert (everywhere.met, of_three.met) == (False, True)
+    assert "3 segments" in of_three.what
+    assert len(kernel_goals({many: 5.0}, {many: 9.0})) == 1
+
+
+def test_the_switch_is_judged_by_what_it_takes_more_than_its_ports_in_each_draw() -> None:
+    goal = ports_goal([900, 1_900, 950], [700, 1_600, 750])
+    assert goal.met
+    assert goal.found == "200 ns above (10 %: 200, 90 %: 280, worst: 300)"
+    assert not ports_goal([1_001], [750]).met
+
+
+def test_goals_that_are_missed_are_listed_at_the_end() -> None:
+    goals = [Goal("fast", "1.00", True), Goal("small", "9 octets", False)]
+    assert [str(goal) for goal in goals] == ["met: fast: 1.00", "MISSED: small: 9 octets"]
+    assert summary(goals) == ["1 of 2 goals met", "MISSED: small: 9 octets"]
