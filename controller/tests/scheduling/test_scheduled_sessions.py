@@ -66,19 +66,24 @@ def test_a_provider_that_is_down_takes_its_path_out_at_once() -> None:
         pair.drive(3.0)
 
 
+@pytest.mark.parametrize(("provider", "other"), [("p", "2001:db8:201::/48"), ("q", "2001:db8:101::/48")])
 @pytest.mark.parametrize("source", ["marks", "feedback"])
-def test_a_path_that_brings_nothing_back_stays_for_sessions_whose_peer_reports(source: str) -> None:
+def test_a_path_that_brings_nothing_back_stays_for_sessions_whose_peer_reports(
+    source: str, provider: str, other: str
+) -> None:
     pair = talking(f'source = "{source}"\n')
     assert pair.a.only.numbered is (source == "feedback")
     assert pair.a.sessions is not None
-    for one_way, scheduled in (({"q"}, source == "feedback"), (set(), False)):
-        pair.a.ways.closed, pair.a.ways.one_way = {"q"}, one_way
+    before = pair.a.entries("session_schedules")
+    for one_way, scheduled in (({provider}, source == "feedback"), (set(), False)):
+        pair.a.ways.closed, pair.a.ways.one_way = {provider}, one_way
         pair.a.sessions.next_hops_changed(pair.now)
         pair.collect(pair.a)
         pair.drive(3.0)
         assert is_scheduled(pair.a) is scheduled
+        assert pair.a.entries("session_schedules") == (before if scheduled else [])
         # Nobody goes there who needs an answer.
-        assert pair.a.only.pair.local in IPv6Network("2001:db8:101::/48")
+        assert pair.a.only.pair.local in IPv6Network(other)
 
 
 def test_a_session_that_looks_for_a_way_keeps_the_paths_that_did_not_fail() -> None:
