@@ -12,6 +12,7 @@ use pipeline::{BackendKind, Engine, FlowStats, Loaded, Traffic};
 
 use crate::edge;
 use crate::forwarding::{BURST, Last};
+use crate::goals::{self, Goals};
 use crate::packets::{ROUTES, packets, routes};
 use crate::scenes;
 
@@ -19,6 +20,9 @@ use crate::scenes;
 const WAYS: usize = 1 << 14;
 /// Packets of a stream, sent again and again; those of a flood never come again.
 pub const PACKETS: usize = 1 << 14;
+
+/// Where ways are learned in vain, so much of the rate without them must be left.
+const LEAST_OF_A_FLOOD: f64 = 0.95;
 
 /// Packets in which another way is learned, if any is.
 const ROUND: u64 = 1 << 17;
@@ -77,7 +81,7 @@ pub struct Sent {
     pub written: Option<TableId>,
 }
 
-pub fn run(p4src: &Path, effort: Effort) -> Result<()> {
+pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
     println!("ways of packets: the edge program, {ROUTES} routes, code for what its tables hold, {WAYS} ways");
     let program = edge::load(p4src, BackendKind::Jit, &[])?;
     let mut outcomes: [Outcome; STREAMS.len()] = Default::default();
@@ -110,6 +114,10 @@ pub fn run(p4src: &Path, effort: Effort) -> Result<()> {
     }
     for (stream, outcome) in STREAMS.iter().zip(&outcomes) {
         print(stream.name, outcome, effort.draws as u32);
+        if stream.kind == Kind::Flood {
+            let left = outcome.rates.ratio("with", "without").median;
+            goals.at_least(LEAST_OF_A_FLOOD, "flood, with flow cache / without", left, goals::ratio);
+        }
     }
     scenes::run(p4src, &program, effort)
 }

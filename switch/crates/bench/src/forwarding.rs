@@ -13,6 +13,7 @@ use pipeline::{BackendKind, Engine, Loaded, Message, Sink, Traffic};
 use runtime::{ActionCall, EntryAction, NewEntry};
 
 use crate::edge;
+use crate::goals::{self, Goals};
 use crate::handwritten::Router;
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
 use crate::tracing;
@@ -23,8 +24,8 @@ pub const BURST: usize = 64;
 /// Remembers the last packet.
 #[derive(Debug, Default, PartialEq)]
 pub struct Last {
-    port: u32,
-    bytes: Vec<u8>,
+    pub port: u32,
+    pub bytes: Vec<u8>,
 }
 
 impl Sink for Last {
@@ -37,7 +38,10 @@ impl Sink for Last {
     fn message(&mut self, _message: Message) {}
 }
 
-pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
+/// The loop by hand may be so many times as fast as `routing`.
+const MOST_BY_HAND: f64 = 1.3;
+
+pub fn run(programs: &Path, p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
     let [mut routing, mut segments, mut edge, mut traces]: [Rates; 4] = Default::default();
     for draw in 0..effort.draws {
         let mut numbers = effort.numbers(draw);
@@ -55,6 +59,7 @@ pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
         measure_edge(p4src, drawn, &mut edge)?;
         tracing::measure(p4src, drawn, &mut traces)?;
     }
+    let by_hand = routing.ratio("by hand", "special").median;
     for (name, rates) in [("routing", routing), ("segments", segments)] {
         print_rates(name, &rates);
         println!("  {name:10} JIT / interpreter {}", rates.ratio("JIT", "interpreter"));
@@ -66,6 +71,7 @@ pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
     println!("  {:10} special / JIT {}", "edge", edge.ratio("special", "JIT"));
     print_rates("traces", &traces);
     println!("  {:10} unwatched / no traces {}", "traces", traces.ratio("unwatched", "no traces"));
+    goals.at_most(MOST_BY_HAND, "routing, by hand / special", by_hand, goals::ratio);
     Ok(())
 }
 
@@ -124,7 +130,7 @@ fn print_rates(name: &str, rates: &Rates) {
     }
 }
 
-type ByHand = for<'a> fn(&'a mut Router, &[u8]) -> Option<(u16, &'a [u8])>;
+pub type ByHand = for<'a> fn(&'a mut Router, &[u8]) -> Option<(u16, &'a [u8])>;
 
 fn measure(programs: &Path, drawn: &mut Drawn<'_>, name: &str, by_hand: ByHand, rates: &mut Rates) -> Result<()> {
     let (routes, packets) = (drawn.routes, drawn.packets);
@@ -143,24 +149,28 @@ fn measure(programs: &Path, drawn: &mut Drawn<'_>, name: &str, by_hand: ByHand, 
         Contestant::new("JIT", engine_work(&mut jit, packets)),
         Contestant::new("special", engine_work(&mut special, packets)),
         Contestant::new("interpreter", engine_work(&mut interpreter, packets)),
-        Contestant::new("by hand", move || {
-            let mut last = Last::default();
-            for burst in packets.chunks(BURST) {
-                router.pin();
-                for packet in burst {
-                    if let Some((port, bytes)) = by_hand(&mut router, packet) {
-                        last.transmit(port.into(), bytes, 0);
-                    }
-                }
-            }
-            packets.len() as u64
-        }),
+        Contestant::new("by hand", work_by_hand(&mut router, by_hand, packets)),
     ];
     rates.take_turns(drawn.effort, &mut drawn.numbers, contestants);
     Ok(())
 }
 
-fn engine_work<'a>(engine: &'a mut Engine<'_>, packets: &'a [Vec<u8>]) -> impl FnMut() -> u64 + 'a {
+pub fn work_by_hand<'a>(router: &'a mut Router, by_hand: ByHand, packets: &'a [Vec<u8>]) -> impl FnMut() -> u64 + 'a {
+    move || {
+        let mut last = Last::default();
+        for burst in packets.chunks(BURST) {
+            router.pin();
+            for packet in burst {
+                if let Some((port, bytes)) = by_hand(router, packet) {
+                    last.transmit(port.into(), bytes, 0);
+                }
+            }
+        }
+        packets.len() as u64
+    }
+}
+
+pub fn engine_work<'a>(engine: &'a mut Engine<'_>, packets: &'a [Vec<u8>]) -> impl FnMut() -> u64 + 'a {
     let mut now = 0;
     move || {
         let mut last = Last::default();

@@ -10,6 +10,7 @@ use bench::measure::{Contestant, Effort, Rates, Spread, short};
 use fastrand::Rng;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, Table, Writer, table};
 
+use crate::goals::{self, Goals};
 use crate::packets::routes;
 
 const ENTRIES: usize = 1_000_000;
@@ -21,7 +22,11 @@ const BURST: usize = 64;
 /// Lookups between two looks at the clock.
 const PIECE: usize = BURST * 64;
 
-pub fn run(effort: Effort) {
+/// Times as long as an exact lookup in as many entries.
+const MOST_OF_LPM: f64 = 1.3;
+const MOST_OF_TERNARY: f64 = 1.5;
+
+pub fn run(effort: Effort, goals: &mut Goals) {
     println!("lookups of 128-bit keys, one core, by the thread's processor time; the hash map is std's, for scale");
     let mut numbers = effort.numbers(effort.draws);
     let exact = exact(ENTRIES, &mut numbers);
@@ -52,10 +57,13 @@ pub fn run(effort: Effort) {
         print(filled.name, filled.patterns.len(), rates.of(filled.name), &format!(", {bytes} bytes/entry"));
     }
     print("hash map", map.len(), rates.of("hash map"), "");
-    println!("  time of lpm / exact {}", rates.ratio("exact", "lpm"));
-    println!("  time of ternary / exact {}", rates.ratio("exact, as many as ternary", "ternary"));
+    let (lpm, ternary) = (rates.ratio("exact", "lpm"), rates.ratio("exact, as many as ternary", "ternary"));
+    println!("  time of lpm / exact {lpm}");
+    println!("  time of ternary / exact {ternary}");
+    goals.at_most(MOST_OF_LPM, "longest prefix / exact", lpm.median, goals::ratio);
+    goals.at_most(MOST_OF_TERNARY, "ternary / exact", ternary.median, goals::ratio);
     let [_, prefixes, ..] = tables;
-    changes::run(effort, prefixes);
+    changes::run(effort, prefixes, goals);
 }
 
 fn print(name: &str, entries: usize, rate: Spread, more: &str) {

@@ -3,6 +3,7 @@
 mod edge;
 mod flows;
 mod forwarding;
+mod goals;
 mod handwritten;
 mod lookups;
 mod packets;
@@ -13,13 +14,18 @@ mod veth;
 mod writes;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use bench::measure::Effort;
 use clap::{Parser, ValueEnum};
 
+use goals::Goals;
+
 #[derive(Parser)]
-#[command(about = "Measure the embedded switch: medians of many draws with their spread, and ratios within one draw")]
+#[command(
+    about = "Measure the embedded switch: medians of many draws with their spread, and ratios within one draw; status 1 if a goal is missed"
+)]
 struct Args {
     /// What to measure; all if left out
     #[arg(value_enum)]
@@ -57,28 +63,38 @@ enum Part {
     Veth,
 }
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let args = Args::parse();
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
     let effort = Effort { seed: args.seed, draws: args.draws, millis: args.millis };
-    println!("{} draws, seed {}", effort.draws, effort.seed);
+    let goals = &mut Goals::default();
+    println!("{} draws, seed {}, {}", effort.draws, effort.seed, load());
     if wanted(Part::Forwarding) {
-        forwarding::run(&args.programs, &args.p4src, effort)?;
+        forwarding::run(&args.programs, &args.p4src, effort, goals)?;
     }
     if wanted(Part::Flows) {
-        flows::run(&args.p4src, effort)?;
+        flows::run(&args.p4src, effort, goals)?;
     }
     if wanted(Part::Threads) {
-        threads::run(&args.p4src, effort)?;
+        threads::run(&args.p4src, effort, goals)?;
     }
     if wanted(Part::Lookups) {
-        lookups::run(effort);
+        lookups::run(effort, goals);
     }
     if wanted(Part::Writes) {
         writes::run(&args.programs, effort)?;
     }
     if wanted(Part::Veth) {
-        veth::run(&args.programs, effort)?;
+        veth::run(&args.programs, effort, goals)?;
     }
-    Ok(())
+    println!("{}", load());
+    goals.summary().iter().for_each(|line| println!("{line}"));
+    Ok(if goals.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What else the machine does decides some of the figures.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let averages: Vec<&str> = text.split_whitespace().take(3).collect();
+    format!("load of the machine over 1, 5 and 15 minutes: {}", averages.join(", "))
 }

@@ -12,6 +12,7 @@ use pipeline::{BackendKind, Engine, Loaded, Traffic};
 
 use crate::edge;
 use crate::forwarding::Last;
+use crate::goals::{self, Goals};
 use crate::packets::{ROUTES, Route, packets, routes};
 
 /// Of each thread.
@@ -19,7 +20,10 @@ const PACKETS: usize = 512;
 /// How often a thread sends its packets before it is waited for: starting threads must not count.
 const ROUNDS: usize = 40;
 
-pub fn run(p4src: &Path, effort: Effort) -> Result<()> {
+/// Threads that share a program reach so much of what two reach that share nothing.
+const LEAST_OF_TWO: f64 = 0.9;
+
+pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
     let processors = available_parallelism()?.get();
     let counts: Vec<usize> =
         successors(Some(2), |count| Some(2 * count)).take_while(|&count| count <= processors).collect();
@@ -54,6 +58,12 @@ pub fn run(p4src: &Path, effort: Effort) -> Result<()> {
     for count in counts {
         println!("  {count} threads / 1 thread {}", rates.ratio(&shared_by(count), &shared_by(1)));
         println!("  {count} threads / {count} apart {}", rates.ratio(&shared_by(count), &alone(count)));
+    }
+    if most > 1 {
+        let shared = rates.ratio(&shared_by(2), &alone(2)).median;
+        goals.at_least(LEAST_OF_TWO, "2 threads / 2 apart", shared, goals::ratio);
+    } else {
+        goals.unmeasured("2 threads / 2 apart", "there is one processor");
     }
     Ok(())
 }
