@@ -1,6 +1,7 @@
 //! What the embedded switch costs, each figure beside something else that was run in the same minute.
 
 mod edge;
+mod features;
 mod flows;
 mod forwarding;
 mod goals;
@@ -51,6 +52,10 @@ struct Args {
 enum Part {
     /// Packets per second in memory: JIT, interpreter, hand-written loop
     Forwarding,
+    /// Packets per second in memory of the whole edge: routed, with segments, sessions, NPTv6 flows, a schedule
+    Features,
+    /// What a packet of one of a million sessions or flows takes, against one of few
+    Million,
     /// Packets per second in memory where the ways of packets are kept, and where that is for nothing
     Flows,
     /// Packets per second in memory on more and more threads that share a program, and on as many that do not
@@ -71,6 +76,12 @@ fn main() -> Result<ExitCode> {
     println!("{} draws, seed {}, {}", effort.draws, effort.seed, load());
     if wanted(Part::Forwarding) {
         forwarding::run(&args.programs, &args.p4src, effort, goals)?;
+    }
+    if wanted(Part::Features) {
+        features::run(&args.p4src, effort, goals)?;
+    }
+    if wanted(Part::Million) {
+        features::run_million(&args.p4src, effort, goals)?;
     }
     if wanted(Part::Flows) {
         flows::run(&args.p4src, effort, goals)?;

@@ -100,6 +100,18 @@ pub fn ratios(ones: &[f64], others: &[f64]) -> Vec<f64> {
     ones.iter().zip(others).map(|(one, other)| one / other).collect()
 }
 
+/// The value below which such a share of all is; of nothing no number.
+pub fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    of_sorted(&sorted, share)
+}
+
+fn of_sorted(sorted: &[f64], share: f64) -> f64 {
+    let rank = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
+    sorted.get(rank).copied().unwrap_or(f64::NAN)
+}
+
 /// What some draws came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -115,11 +127,16 @@ impl Spread {
     pub fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let rank = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
-            sorted.get(rank).copied().unwrap_or(f64::NAN)
-        };
+        let at = |share| of_sorted(&sorted, share);
         Self { median: at(0.5), tenth: at(0.1), ninetieth: at(0.9), least: at(0.0), greatest: at(1.0) }
+    }
+
+    /// In another unit.
+    pub fn times(self, factor: f64) -> Self {
+        let Self { median, tenth, ninetieth, least, greatest } = self;
+        let [median, tenth, ninetieth, least, greatest] =
+            [median, tenth, ninetieth, least, greatest].map(|value| factor * value);
+        Self { median, tenth, ninetieth, least, greatest }
     }
 
     /// Beside the median: from the 10th to the 90th percentile, and from the least to the greatest.
@@ -161,6 +178,14 @@ mod tests {
         assert_eq!(Spread::of(&values), expected);
         assert_eq!(expected.to_string(), "15.00 (10 to 90 %: 3.00 to 27.00; all: 0.00 to 30.00)");
         assert!(Spread::of(&[]).median.is_nan());
+        assert_eq!(expected.times(2.0).around(short), "10 to 90 %: 6.0 to 54.0; all: 0.0 to 60.0");
+    }
+
+    #[test]
+    fn a_percentile_leaves_so_many_above() {
+        let values: Vec<f64> = (1..=1001).rev().map(f64::from).collect();
+        assert_eq!([0.5, 0.99, 0.999, 1.0].map(|share| percentile(&values, share)), [501.0, 991.0, 1000.0, 1001.0]);
+        assert!(percentile(&[], 0.99).is_nan());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use bench::measure::Effort;
 use num_bigint::BigUint;
 use pipeline::{Engine, Loaded, Message, Sink, Traffic};
-use stf::script::{self, Command};
+use stf::script::{self, Command, Line};
 use stf::{Nodes, apply};
 
 use crate::flows::{self, Outcome, PACKETS, Sent};
@@ -27,16 +27,10 @@ const SCENES: [(&str, &str); 8] = [
 
 pub fn run(p4src: &Path, program: &Loaded, effort: Effort) -> Result<()> {
     for (place, (name, case)) in SCENES.into_iter().enumerate() {
-        let path = p4src.join(format!("tests/{case}.stf"));
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let lines = script::parse(&text).map_err(|error| anyhow!("{case}: {error}"))?;
+        let lines = read(p4src, case)?;
         let load = || -> Result<Loaded> {
             let loaded = program.fresh().map_err(|error| anyhow!("{error}"))?;
-            let mut nodes = Nodes::default();
-            for line in lines.iter().filter(|line| !matches!(line.command, Command::Packet { .. })) {
-                apply(&loaded, &mut nodes, &line.command)
-                    .map_err(|error| anyhow!("{case}, {}: {error}", line.number))?;
-            }
+            fill(&loaded, &lines).with_context(|| case)?;
             know_sources(&loaded, &lines)?;
             flows::specialise(&loaded, None)?;
             Ok(loaded)
@@ -59,6 +53,22 @@ pub fn run(p4src: &Path, program: &Loaded, effort: Effort) -> Result<()> {
     Ok(())
 }
 
+/// The lines of a case in `p4src/tests`.
+pub fn read(p4src: &Path, case: &str) -> Result<Vec<Line>> {
+    let path = p4src.join(format!("tests/{case}.stf"));
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    script::parse(&text).map_err(|error| anyhow!("{case}: {error}"))
+}
+
+/// Gives the program what a case gives it before packets.
+pub fn fill(loaded: &Loaded, lines: &[Line]) -> Result<()> {
+    let mut nodes = Nodes::default();
+    for line in lines {
+        apply(loaded, &mut nodes, &line.command).map_err(|error| anyhow!("line {}: {error}", line.number))?;
+    }
+    Ok(())
+}
+
 /// Sources whose MAC addresses are new are told to the controller, which has them known from then on.
 #[derive(Default)]
 struct NewSources(Vec<Vec<BigUint>>);
@@ -76,7 +86,7 @@ impl Sink for NewSources {
 }
 
 /// Does what the controller does.
-fn know_sources(loaded: &Loaded, lines: &[script::Line]) -> Result<()> {
+pub fn know_sources(loaded: &Loaded, lines: &[Line]) -> Result<()> {
     let (mut traffic, mut sources) = (Traffic::default(), NewSources::default());
     let mut engine = Engine::new(loaded, &mut traffic, 1);
     for line in lines {
@@ -98,7 +108,7 @@ fn know_sources(loaded: &Loaded, lines: &[script::Line]) -> Result<()> {
 }
 
 /// The packets of a case that leave by a port.
-fn leaving(loaded: &Loaded, lines: &[script::Line]) -> Vec<(u32, Vec<u8>)> {
+fn leaving(loaded: &Loaded, lines: &[Line]) -> Vec<(u32, Vec<u8>)> {
     let mut traffic = Traffic::default();
     let mut engine = Engine::new(loaded, &mut traffic, 1);
     let packets = lines.iter().filter_map(|line| match &line.command {
