@@ -1,7 +1,9 @@
 //! What the embedded switch costs, each figure beside something else that was run in the same minute.
 
+mod client;
 mod edge;
 mod features;
+mod first_packet;
 mod flows;
 mod forwarding;
 mod goals;
@@ -64,6 +66,8 @@ enum Part {
     Lookups,
     /// P4Runtime inserts per second, over gRPC
     Writes,
+    /// From a P4Runtime write to the first packet that leaves a running switch by the new entry
+    FirstPacket,
     /// Packets per second between veth pairs, and processor time, beside the kernel and BMv2; needs root
     Veth,
 }
@@ -94,6 +98,9 @@ fn main() -> Result<ExitCode> {
     }
     if wanted(Part::Writes) {
         writes::run(&args.programs, effort)?;
+    }
+    if wanted(Part::FirstPacket) {
+        first_packet::run(&args.programs, effort, goals)?;
     }
     if wanted(Part::Veth) {
         veth::run(&args.programs, effort, goals)?;
