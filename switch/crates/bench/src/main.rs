@@ -70,6 +70,8 @@ enum Part {
     FirstPacket,
     /// Packets per second between veth pairs, and processor time, beside the kernel and BMv2; needs root
     Veth,
+    /// How long a packet takes between veth pairs while no other is under way, beside the kernel; needs root
+    Latency,
 }
 
 fn main() -> Result<ExitCode> {
@@ -104,6 +106,9 @@ fn main() -> Result<ExitCode> {
     }
     if wanted(Part::Veth) {
         veth::run(&args.programs, effort, goals)?;
+    }
+    if wanted(Part::Latency) {
+        veth::run_latency(&args.programs, effort, goals)?;
     }
     println!("{}", load());
     goals.summary().iter().for_each(|line| println!("{line}"));

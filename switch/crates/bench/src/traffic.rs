@@ -77,6 +77,25 @@ impl Ends {
         })
     }
 
+    /// Sends one packet, and answers after how long it arrived; nothing if it does not. Both ends are this thread's, which does
+    /// not sleep meanwhile.
+    pub fn pass_one(&mut self, packet: &[u8]) -> Result<Option<Duration>> {
+        let Self { generator, counter } = self;
+        // What is left of an earlier one.
+        counter.receive(usize::MAX, &mut |_| {})?;
+        let start = Instant::now();
+        generator.send(packet, 0)?;
+        generator.flush(0)?;
+        let mut arrived = false;
+        while start.elapsed() < QUIET {
+            counter.receive(usize::MAX, &mut |frame| arrived |= frame.ends_with(MARK))?;
+            if arrived {
+                return Ok(Some(start.elapsed()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Sends single packets until some arrive, and answers how long they are then; nothing if none does in time.
     pub fn wait_for_first(&mut self, packets: &[Vec<u8>], within: Duration) -> Result<Option<u64>> {
         let end = Instant::now() + within;
@@ -203,12 +222,12 @@ fn tasks(process: u32) -> std::path::PathBuf {
 
 // Who gets which of the processors that this process may use, from the first again where there are too few. What the
 // kernel forwards it forwards on the generator's.
-const GENERATOR: usize = 0;
+pub const GENERATOR: usize = 0;
 const FORWARDER: usize = 1;
 const COUNTER: usize = 2;
 
 /// Does the work on a processor of its own; where that cannot be had, on any.
-fn pinned<R>(role: usize, work: impl FnOnce() -> R) -> R {
+pub fn pinned<R>(role: usize, work: impl FnOnce() -> R) -> R {
     pin(None, role);
     work()
 }

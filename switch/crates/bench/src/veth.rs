@@ -11,6 +11,7 @@
 //! kernel's work for a packet is done on the time of whoever sent it.
 
 mod contestants;
+mod latency;
 mod network;
 
 use std::path::Path;
@@ -92,6 +93,20 @@ pub fn run(programs: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How long lone packets take.
+pub fn run_latency(programs: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
+    println!("Latency of lone packets over veth pairs: IPv6, 64 bytes of payload, {} routes", network::ROUTES);
+    if let Err(why) = prepare() {
+        println!("  skipped: {why:#}");
+        goals.unmeasured(latency::WHAT, &format!("{why:#}"));
+        return Ok(());
+    }
+    let mut kinds = contestants::available();
+    // It wakes for a packet after milliseconds, and nothing is wanted beside it here.
+    kinds.retain(|kind| !matches!(kind, Kind::Bmv2));
+    latency::measure(&kinds, programs, effort, goals)
 }
 
 /// Whether networks can be made here; what must be done before.

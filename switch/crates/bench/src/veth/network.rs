@@ -89,6 +89,11 @@ impl Network {
         self.ends.drive(&self.packets, rate, duration, QUIET)
     }
 
+    /// How long one of the packets takes while no other is under way; none if it does not arrive.
+    pub fn pass_one(&mut self, number: usize) -> Result<Option<Duration>> {
+        self.ends.pass_one(&self.packets[number % self.packets.len()])
+    }
+
     /// Sends single packets until one arrives; false if none does in time.
     pub fn wait_for_first(&mut self, within: Duration) -> Result<bool> {
         Ok(self.ends.wait_for_first(&self.packets, within)?.is_some())
