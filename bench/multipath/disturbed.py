@@ -31,7 +31,7 @@ FLAP = (0.25, 1.0)
 STEPS = 10
 # The path of 2 Mbit/s is the best one in no case.
 BEST_PATHS = (1, 2)
-FEEDBACK = {"fixed": crossed.FEEDBACK["none"]} | {name: crossed.FEEDBACK[name] for name in ("marks", crossed.BEST)}
+FEEDBACK = {name: crossed.FEEDBACK[name] for name in ("none", "marks", crossed.BEST)}
 # The one that is compared with the limit.
 MOST_FEEDBACK = crossed.BEST
 GOAL = 90.0
