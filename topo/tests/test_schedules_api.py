@@ -89,3 +89,26 @@ def test_metrics_count_sessions_and_open_paths(lab: VirtualLab) -> None:
     paths = [each for each in samples if each.name == "wayname_schedule_path_open"]
     assert [each.labels["path"].split()[0] for each in paths] == ["p", "q", "r"]
     assert {each.value for each in paths} <= {0, 1}
+
+
+async def test_a_path_that_is_cut_at_the_peer_stays_in_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = many_paths()
+    lab.cut("b-q")
+    lab.run_for(10)
+    assert "path.left" in kinds(lab, "a")
+    async with client_of(lab, "a") as asking:
+        schedule = await answer(asking, "/v1/schedules/sites")
+    [group] = schedule["groups"]
+    rows = {path["name"].split()[0]: path for path in group["paths"]}
+    assert {name: path["state"] for name, path in rows.items()} == {"p": "open", "q": "left", "r": "open"}
+    [left] = [event.text for whose, event in lab.events if whose == "a" and event.kind == "path.left"]
+    assert rows["q"]["why"] == "no session takes it: " + left.partition("/48: ")[2]
+    assert 0 < rows["q"]["for_seconds"] < 10
+
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: schedule)
+    shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
+    assert f"left   {rows['q']['why']}" in shown
+    text = exposition(OfLab(lab, "a"), {}, None).decode()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    paths = [each for each in samples if each.name == "wayname_schedule_path_open"]
+    assert {each.labels["path"].split()[0]: each.value for each in paths} == {"p": 1, "q": 0, "r": 1}

@@ -53,7 +53,7 @@ class ControllerApi:
         """Return by how many paths the sessions of a schedule go; 0 if there are none."""
         async with self._connection(2.0) as client:
             groups = (await client.get(f"/v1/schedules/{schedule}")).json()["groups"]
-        return max((len(group["paths"]) for group in groups), default=0)
+        return max((sum(path["state"] != "left" for path in group["paths"]) for group in groups), default=0)
 
     async def schedules(self) -> list[str]:
         """Return the names of the schedules."""

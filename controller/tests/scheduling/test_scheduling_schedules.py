@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv6Address
 
 import finsy as fy
@@ -12,11 +13,13 @@ from wayname.composition.configuration import parse_config
 from wayname.config.schedules import SchedulingPolicy
 from wayname.edge.boundary import Event, Json, PathEvent, Persist, Write
 from wayname.edge.outputs import Outputs
+from wayname.metrics.schedules import schedules_of
 from wayname.p4_constants import PATH_BITS, PathEventKind
 from wayname.pipeline.schedules import SLOTS, bandwidth_of, inverse_rate
 from wayname.session.keys import Pair
+from wayname.session.scheduling.left_paths import LeftPath
 from wayname.session.scheduling.scheduled import Scheduled
-from wayname.session.scheduling.schedules import Schedules
+from wayname.session.scheduling.schedules import ALONE, Schedules
 
 RULE = """
 [[schedule]]
@@ -68,11 +71,17 @@ class Site:
         )
 
     def follow(
-        self, number: int, *usable: Pair, local: IPv6Address = HOST, first: int = 0, takes_copies: bool = False
+        self,
+        number: int,
+        *usable: Pair,
+        local: IPv6Address = HOST,
+        first: int = 0,
+        takes_copies: bool = False,
+        failed: Mapping[Pair, str] | None = None,
     ) -> bool:
         """Let a session have paths that it can use, and keep what comes of it."""
         paths = dict(enumerate(usable, first))
-        followed = self.schedules.follow(Scheduled(number, local, PEER, paths, takes_copies))
+        followed = self.schedules.follow(Scheduled(number, local, PEER, paths, takes_copies, failed or {}))
         self.settle()
         return followed
 
@@ -429,3 +438,59 @@ def test_without_traces_the_configuration_counts_from_the_start(source: str) -> 
     site.follow(5, PP, QQ)
     site.schedules.adopt(entities)
     assert site.entry(5)["delay_0"] == 20_000
+
+
+def test_a_path_that_sessions_left_is_known_with_its_reason_until_one_takes_it_again() -> None:
+    site = Site()
+    site.follow(5, PP, QQ, QP)
+    assert site.schedules.left("s") == {}
+    why = "7 probes were not answered"
+    site.follow(5, PP, QP, failed={QQ: why})
+    assert site.schedules.left("s") == {1: LeftPath(why, 1.0)}
+    assert site.events[-1].text == f"schedule s: no session takes path {site.config.schedules[0].paths[1].name}: {why}"
+    site.follow(5, PP, QQ, QP)
+    assert site.schedules.left("s") == {}
+
+
+def test_where_one_path_is_left_to_a_session_both_are_known_as_left() -> None:
+    site = Site(RULE.partition('[[schedule.path]]\nprovider = "q"\nbandwidth')[0])
+    site.follow(5, PP, QQ)
+    site.follow(5, PP, failed={QQ: "q is down"})
+    assert site.schedules.group("s") is None
+    assert {way: left.why for way, left in site.schedules.left("s").items()} == {0: ALONE, 1: "q is down"}
+    # Its last session has ended: nothing is missing.
+    site.schedules.forget(5)
+    site.settle()
+    assert site.schedules.left("s") == {}
+
+
+def test_what_another_session_takes_is_not_left() -> None:
+    site = Site()
+    site.follow(5, PP, QQ, QP)
+    site.follow(6, PP, QP, failed={QQ: "7 probes were not answered"})
+    assert site.schedules.left("s") == {}
+
+
+def test_no_path_is_missing_where_all_sessions_have_ended() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    site.schedules.forget(5)
+    site.settle()
+    assert site.kinds()[-1] == "path.left"
+    assert site.schedules.left("s") == {}
+
+
+def test_metrics_have_a_path_that_was_left() -> None:
+    site = Site(RULE.partition('[[schedule.path]]\nprovider = "q"\nbandwidth')[0])
+
+    def opened() -> list[float]:
+        families = {family.name: family for family in schedules_of(site.schedules)}
+        return [sample.value for sample in families["wayname_schedule_path_open"].samples]
+
+    assert opened() == []
+    site.follow(5, PP, QQ)
+    assert opened() == [1, 1]
+    site.follow(5, PP, failed={QQ: "q is down"})
+    assert opened() == [0, 0]
+    site.follow(5, PP, QQ)
+    assert opened() == [1, 1]

@@ -12,7 +12,8 @@ from wayname.api.roles import OPERATE, READ
 from wayname.config.schedules import SchedulingPolicy, Source
 from wayname.edge.boundary import ImportPathEstimates, SetPolicy
 from wayname.ioam.path_metrics import NodeMetrics, PathId, PathMetrics, Summary
-from wayname.session.scheduling.group import Group, PathReport, ScheduleRule
+from wayname.session.scheduling.group import PathReport, ScheduleRule
+from wayname.session.scheduling.left_paths import LeftPath
 from wayname.session.scheduling.path_estimates import EstimateOrigin, PathEstimates
 from wayname.snapshot.running import Running
 
@@ -42,12 +43,12 @@ class ConfiguredPath(BaseModel):
 
 
 class PathOfGroup(BaseModel):
-    """A path that sessions go by, and what the switch told of it last; null is nothing."""
+    """A path that sessions go by, or left, and what the switch told of it last; null is nothing."""
 
     name: str = Field(description="provider, and where the peer is")
-    state: str = Field(description="open or closed, as the switch told last")
-    why: str = Field(description="what closed or opened it")
-    for_seconds: float | None = Field(description="since when it is closed, or open again")
+    state: str = Field(description="open or closed, as the switch told last; left: no session takes it")
+    why: str = Field(description="what closed or opened it, or why no session takes it")
+    for_seconds: float | None = Field(description="since when it is closed, open again or left")
     late: float | None = Field(description="seconds that its last mark was late")
     delay: float | None = Field(description="as the marks have it")
     bandwidth: float | None = Field(description="as the marks have it")
@@ -61,9 +62,9 @@ class GroupAnswer(BaseModel):
 
     number: int = Field(description="of their registers on the switch")
     generation: int = Field(description="goes up when the registers begin anew")
-    sessions: list[int] = Field(description="numbers of its sessions")
+    sessions: list[int] = Field(description="numbers of its sessions; none where too few paths work")
     replicated: list[int] = Field(description="those of them whose packets go in several copies (policy redundant)")
-    paths: list[PathOfGroup] = Field(description="that any of them takes")
+    paths: list[PathOfGroup] = Field(description="that any of them takes, or left")
 
 
 class ScheduleAnswer(BaseModel):
@@ -178,7 +179,6 @@ def _find(running: Running, name: str) -> ScheduleRule:
 
 def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
     config = rule.config
-    group = running.edge.schedules.group(config.name)
     return ScheduleAnswer(
         name=config.name,
         policy=rule.policy,
@@ -190,7 +190,7 @@ def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
         framing=config.framing,
         copies=config.copies,
         paths=[_configured(rule, index, running.edge.figures, running.now) for index in range(len(config.paths))],
-        groups=[] if group is None else [_group(group, running.now)],
+        groups=_groups(running, rule),
     )
 
 
@@ -211,24 +211,34 @@ def _configured(rule: ScheduleRule, index: int, figures: PathEstimates, now: flo
     )
 
 
-def _group(group: Group, now: float) -> GroupAnswer:
-    return GroupAnswer(
-        number=group.registers.schedule,
-        generation=group.registers.generation,
-        sessions=sorted(group.sessions),
-        replicated=sorted(session for session in group.sessions if group.copies_of(session) > 1),
-        paths=[_path(group.rule.config.paths[way].name, group.known[way], now) for way in group.ways],
-    )
+def _groups(running: Running, rule: ScheduleRule) -> list[GroupAnswer]:
+    schedules, now = running.edge.schedules, running.now
+    name = rule.config.name
+    group, left, registers = schedules.group(name), schedules.left(name), schedules.registers(name)
+    if registers is None or (group is None and not left):
+        return []
+    known = dict(enumerate(group.known)) if group else {}
+    return [
+        GroupAnswer(
+            number=registers.schedule,
+            generation=registers.generation,
+            sessions=sorted(group.sessions) if group else [],
+            replicated=sorted(each for each in group.sessions if group.copies_of(each) > 1) if group else [],
+            paths=[
+                _path(rule.config.paths[way].name, known.get(way, PathReport()), left.get(way), now)
+                for way in sorted({*(group.ways if group else ()), *left})
+            ],
+        )
+    ]
 
 
-def _path(
-    name: Annotated[str, Path(description="name of the schedule in the configuration")], known: PathReport, now: float
-) -> PathOfGroup:
+def _path(name: str, known: PathReport, left: LeftPath | None, now: float) -> PathOfGroup:
+    since = left.since if left else known.since
     return PathOfGroup(
         name=name,
-        state="closed" if known.closed else "open",
-        why=known.why,
-        for_seconds=None if known.since is None else now - known.since,
+        state="left" if left else "closed" if known.closed else "open",
+        why=f"no session takes it: {left.why}" if left else known.why,
+        for_seconds=None if since is None else now - since,
         late=known.late,
         delay=known.delay,
         bandwidth=known.bandwidth,

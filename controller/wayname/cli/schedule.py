@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -27,7 +28,7 @@ def command() -> None:
 @client_options
 @pass_asking
 def list_schedules(asking: Asking) -> None:
-    """List schedules: policy, sessions, paths and closed paths."""
+    """List schedules: policy, sessions, paths, and those closed or left."""
     from wayname.cli import show
 
     found = asking.client().schedules()
@@ -71,8 +72,8 @@ def policy(asking: Asking, name: str, policy: SchedulingPolicy) -> None:
 
 def _paths_in_use(schedule: ScheduleAnswer) -> str:
     paths = [path for group in schedule["groups"] for path in group["paths"]]
-    closed = sum(path["state"] == "closed" for path in paths)
-    return f"{len(paths)}, {closed} closed" if closed else str(len(paths))
+    states = Counter(path["state"] for path in paths)
+    return ", ".join([str(len(paths)), *(f"{states[state]} {state}" for state in ("closed", "left") if states[state])])
 
 
 def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
@@ -105,7 +106,10 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
     ]
     show.show_table(("by", "to", "delay", "bandwidth", "figures"), rows, "no paths")
     for group in schedule["groups"]:
-        print(f"\nsessions {_numbers(group['sessions'])} (registers {group['number']})")
+        sessions = (
+            f"sessions {_numbers(group['sessions'])}" if group["sessions"] else "no session has two paths that work"
+        )
+        print(f"\n{sessions} (registers {group['number']})")
         alone = [session for session in group["sessions"] if session not in group["replicated"]]
         if alone and schedule["policy"] == "redundant":
             print(f"in one copy: {_numbers(alone)}; their peers have not said that they drop the second")

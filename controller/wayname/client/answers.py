@@ -314,11 +314,11 @@ class GroupAnswer(TypedDict):
     generation: int
     """goes up when the registers begin anew"""
     sessions: list[int]
-    """numbers of its sessions"""
+    """numbers of its sessions; none where too few paths work"""
     replicated: list[int]
     """those of them whose packets go in several copies (policy redundant)"""
     paths: list[PathOfGroup]
-    """that any of them takes"""
+    """that any of them takes, or left"""
 
 
 class GuardedVlan(TypedDict):
@@ -668,16 +668,16 @@ class PathNode(TypedDict):
 
 
 class PathOfGroup(TypedDict):
-    """A path that sessions go by, and what the switch told of it last; null is nothing."""
+    """A path that sessions go by, or left, and what the switch told of it last; null is nothing."""
 
     name: str
     """provider, and where the peer is"""
     state: str
-    """open or closed, as the switch told last"""
+    """open or closed, as the switch told last; left: no session takes it"""
     why: str
-    """what closed or opened it"""
+    """what closed or opened it, or why no session takes it"""
     for_seconds: float | None
-    """since when it is closed, or open again"""
+    """since when it is closed, open again or left"""
     late: float | None
     """seconds that its last mark was late"""
     delay: float | None

@@ -16,13 +16,15 @@ def schedules_of(schedules: Schedules) -> Iterator[Metric]:
     sessions = GaugeMetricFamily("wayname_schedule_sessions", "Sessions by several paths at once.", labels=["schedule"])
     labels = ["schedule", "registers", "path"]
     opened = GaugeMetricFamily("wayname_schedule_path_open", "Whether packets take a path.", labels=labels)
-    for name in schedules.rules:
+    for name, rule in schedules.rules.items():
         group = schedules.group(name)
         sessions.add_metric([name], len(group.sessions) if group else 0)
-        if group is None:
+        registers = schedules.registers(name)
+        if registers is None:
             continue
-        for way in group.ways:
-            path = group.rule.config.paths[way].name
-            opened.add_metric([name, str(group.registers.schedule), path], not group.known[way].closed)
+        is_open = {way: not group.known[way].closed for way in group.ways} if group else {}
+        # Of a path that no session takes any more too: an alert must find it.
+        for way, takes in sorted({**dict.fromkeys(schedules.left(name), False), **is_open}.items()):
+            opened.add_metric([name, str(registers.schedule), rule.config.paths[way].name], takes)
     yield sessions
     yield opened

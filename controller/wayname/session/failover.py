@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 
 from wayname.edge.boundary import Json, SessionEvent, Severity
@@ -12,7 +12,7 @@ from wayname.session.context import SessionContext
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.paths import PathSelection
 from wayname.session.retransmit_buffer import RetransmitBuffer
-from wayname.session.session import Session
+from wayname.session.session import PathHealth, Session
 from wayname.session.tables import SessionTables
 from wayname.wire.ipv6 import address_text
 
@@ -64,9 +64,21 @@ class Failover(ABC):
     def want(self, session: Session) -> None:
         """Write a session down as it is now, here and on the switch."""
         self._write_down(session)
+        usable = self.paths.usable(session)
         self._tables.want(
-            session, self.paths.backups(session), self.paths.usable(session), self.paths.preferred(session)
+            session, self.paths.backups(session), usable, self._failed(session, usable), self.paths.preferred(session)
         )
+
+    def _failed(self, session: Session, usable: Mapping[int, Pair]) -> dict[Pair, str]:
+        """Return why paths are not among those that may be used; of those not tried yet nothing."""
+        failed: dict[Pair, str] = {}
+        for path, pair in session.paths.items():
+            health = PathHealth.WORKS if path in usable else self.paths.health(session, path)
+            if health is PathHealth.CLOSED:
+                failed[pair] = self._egress.why_closed(pair.local)
+            elif health is PathHealth.SILENT:
+                failed[pair] = session.failed.get(pair, "it does not answer")
+        return failed
 
     def forget(self, session: Session) -> None:
         """Look after a session no more."""

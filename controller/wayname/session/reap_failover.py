@@ -159,6 +159,7 @@ class ReapFailover(Failover):
                 if to is not None and to != session.path:
                     self._move(session, to, why, now, unanswered)
             case reap.Verified(_, pair):
+                session.failed.pop(pair, None)
                 path = session.path_of(pair)
                 if path is not None:
                     session.trusted |= {path}
@@ -166,6 +167,7 @@ class ReapFailover(Failover):
             case reap.Unverified(_, pair, why):
                 text = f"{words(name)}: the path {way(pair)} does not work: {why}"
                 self._outputs.event(now, "path.down", session.number, text, Severity.WARNING)
+                session.failed[pair] = why
                 self.want(session)
             case reap.Entered(_, state, why):
                 self._entered(session, state, why, now)

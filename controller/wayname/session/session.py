@@ -62,6 +62,8 @@ class Session:
     paths: dict[int, Pair] = field(default_factory=dict)
     # Paths that worked once.
     trusted: frozenset[int] = frozenset()
+    # Why those do not work that worked before.
+    failed: dict[Pair, str] = field(default_factory=dict)
     # While it explores, the switch reports what is heard.
     exploring: bool = False
     # The pairs that there are now, best first. The one in use may be gone; then it stays until another one is proven.
@@ -132,6 +134,7 @@ class Session:
         there = [in_use, *(pair for pair in wanted if pair != in_use)][:MOST_PATHS]
         self.order = tuple(pair for pair in wanted if pair in there)
         self.trusted &= {number for number, pair in self.paths.items() if pair in there}
+        self.failed = {pair: why for pair, why in self.failed.items() if pair in there}
         self.paths = renumbered(self.paths, (*self.order, in_use))
         self.path = self.path_of(in_use) or 0
 

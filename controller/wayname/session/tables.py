@@ -71,13 +71,15 @@ class SessionTables:
         session: Session,
         backups: Mapping[int, int],
         usable: Mapping[int, Pair],
+        failed: Mapping[Pair, str],
         preferred: Mapping[str, int],
     ) -> None:
         """Want a session as it is now.
 
-        Its backups from path to path, the paths that it may use all at once, and those of policies' flows.
+        Its backups from path to path, the paths that it may use all at once, why others failed, and those of policies'
+        flows.
         """
-        known = Scheduled(session.number, *session.name[:2], usable, session.takes_copies)
+        known = Scheduled(session.number, *session.name[:2], usable, session.takes_copies, failed)
         is_scheduled = self._schedules.follow(known)
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
         own = [preferred_path(session.number, self._policies[name], path) for name, path in preferred.items()]

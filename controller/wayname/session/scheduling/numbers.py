@@ -49,6 +49,10 @@ class ScheduleNumbers:
         self._keep(of, policy, registers)
         return registers
 
+    def of(self, schedule: str) -> Registers | None:
+        """Return the registers that a schedule has, or had last."""
+        return self._registers.get(schedule)
+
     def begin_anew(self, of: str, policy: SchedulingPolicy) -> Registers:
         """Return the registers of a schedule with another generation: what they know counts no more."""
         registers = _anew(self._registers[of])

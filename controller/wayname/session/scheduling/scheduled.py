@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from wayname.config.schedules import Schedule
@@ -14,7 +14,7 @@ from wayname.session.keys import Pair
 class Scheduled:
     """A session by its number and its identities, and those of its paths that packets may take now, best first.
 
-    Packets may go in several copies if its peer's switch drops all but one.
+    Packets may go in several copies if its peer's switch drops all but one. Of paths that failed, `failed` says why.
     """
 
     number: int
@@ -22,6 +22,7 @@ class Scheduled:
     peer: IPv6Address
     usable: Mapping[int, Pair]
     takes_copies: bool = False
+    failed: Mapping[Pair, str] = field(default_factory=dict)
 
 
 def ways_of(rule: Schedule, session: Scheduled) -> dict[int, int]:
@@ -41,3 +42,15 @@ def ways_of(rule: Schedule, session: Scheduled) -> dict[int, int]:
             chosen[index] = min(fitting, key=lambda path: session.usable[path].peer in ends)
             ends.add(session.usable[chosen[index]].peer)
     return chosen
+
+
+def failed_ways(rule: Schedule, session: Scheduled, ways: Mapping[int, int]) -> dict[int, str]:
+    """Return why the session does not take the other ways of a schedule, where a path that failed is the reason."""
+    failed: dict[int, str] = {}
+    for index, way in enumerate(rule.paths):
+        if index not in ways:
+            whys = (why for pair, why in session.failed.items() if way.fits(pair.local, pair.peer))
+            why = next(whys, None)
+            if why is not None:
+                failed[index] = why
+    return failed

@@ -16,13 +16,15 @@ from wayname.edge.outputs import Outputs
 from wayname.event_limiter import EventLimiter
 from wayname.p4_constants import PathEventKind
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.schedules import SLOTS, figures_in
+from wayname.pipeline.schedules import SLOTS, Registers, figures_in
 from wayname.session.scheduling.group import Group, ScheduleRule
+from wayname.session.scheduling.left_paths import LeftPath, LeftPaths
 from wayname.session.scheduling.numbers import ScheduleNumbers
-from wayname.session.scheduling.scheduled import Scheduled, ways_of
+from wayname.session.scheduling.scheduled import Scheduled, failed_ways, ways_of
 
 POLICY = "schedule-policy"
 LEAST_WAYS = 2
+ALONE = "a session by it has no second path that works"
 
 
 class Schedules:
@@ -48,6 +50,7 @@ class Schedules:
         self._groups: dict[str, Group] = {}
         self._by_number: dict[int, Group] = {}
         self._group_of: dict[int, Group] = {}
+        self._left = LeftPaths()
         self._event_limiter = EventLimiter[tuple[int, int, bool]]()
         # The ways that sessions took when that was told last, and whether that may be different now.
         self._taken: set[tuple[str, int]] = set()
@@ -59,6 +62,16 @@ class Schedules:
     def group(self, name: str) -> Group | None:
         """Return the sessions of a schedule, if it has any."""
         return self._groups.get(name)
+
+    def left(self, name: str) -> dict[int, LeftPath]:
+        """Return the ways of a schedule that none of its sessions takes, though they should."""
+        group = self._groups.get(name)
+        taken = group.ways if group else []
+        return {way: left for way, left in sorted(self._left.of(name).items()) if way not in taken}
+
+    def registers(self, name: str) -> Registers | None:
+        """Return the registers of a schedule, also while no session takes it."""
+        return self._numbers.of(name)
 
     def group_of(self, number: int) -> Group | None:
         """Return the group of a session that has a schedule."""
@@ -72,11 +85,16 @@ class Schedules:
         # The switch watches a session with a single path and leaves that; it cannot do so for one that is scheduled.
         group = self._group(rule) if rule and len(ways) >= LEAST_WAYS else None
         if before is not None and before is not group:
-            self.forget(session.number)
+            self._leave(session.number)
+        if rule:
+            why = failed_ways(rule.config, session, ways) | ({} if group else dict.fromkeys(ways, ALONE))
+            self._left.follow(rule.config.name, session.number, why, waits=group is None)
         if group is None:
             return False
         taken = group.ways
         group.take(session.number, ways, session.takes_copies)
+        for way in ways:
+            self._left.taken(group.rule.config.name, way)
         self._group_of[session.number] = group
         if group.ways != taken:
             self.changed = True
@@ -85,7 +103,14 @@ class Schedules:
         return True
 
     def forget(self, number: int) -> None:
-        """Have no schedule for a session any more."""
+        """Have no schedule for a session that has ended."""
+        self._left.forget_session(number)
+        self._leave(number)
+        for name in self.rules:
+            if name not in self._groups and not self._left.has_waiting(name):
+                self._left.forget(name)
+
+    def _leave(self, number: int) -> None:
         group = self._group_of.pop(number, None)
         if group is None:
             return
@@ -162,6 +187,9 @@ class Schedules:
             is_taken = (name, index) in taken
             what = "sessions take path" if is_taken else "no session takes path"
             text = f"schedule {name}: {what} {self.rules[name].config.paths[index].name}"
+            # Where no session is there to take it, nothing is wrong with it.
+            if not is_taken and (name in self._groups or self._left.has_waiting(name)):
+                text += f": {self._left.left(name, index, now).why}"
             self._outputs.event(now, f"path.{'taken' if is_taken else 'left'}", name, text)
         self._taken = taken
 
