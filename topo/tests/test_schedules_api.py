@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from click.testing import CliRunner
 from lab_api import OfLab, answer, client_of
 from looking import entries, kinds
 from prometheus_client.parser import text_string_to_metric_families
-from test_many_paths import SUM, goodput, many_paths
+from test_many_paths import SUM, goodput, many_paths, sending
+from test_reported_paths import lab_of
 
 from wayname.cli.root import wayname
+from wayname.cli.session import ALL_AGREED, NO_FEEDBACK, NO_ORDER
 from wayname.client import transport as client
 from wayname.metrics.exposition import exposition
 from wayname.p4_constants import PATH_BITS
@@ -47,9 +51,9 @@ async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatc
     monkeypatch.setattr(client.Transport, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
     listed = CliRunner().invoke(wayname, ["schedule", "list"]).output.splitlines()
     assert listed[1].split() == ["sites", "fastest-first", "marks", "1", "3"]
-    shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
-    assert "closed after 0.1 s, probed every 0.2 s" in shown
-    assert shown.count("configured") == 3
+    told_of = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
+    assert "closed after 0.1 s, probed every 0.2 s" in told_of
+    assert told_of.count("configured") == 3
 
 
 async def test_another_policy_counts_from_the_next_packet_on(lab: VirtualLab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,10 +109,51 @@ async def test_a_path_that_is_cut_at_the_peer_stays_in_what_is_told(monkeypatch:
     assert rows["q"]["why"] == "no session takes it: " + left.partition("/48: ")[2]
     assert 0 < rows["q"]["for_seconds"] < 10
 
-    monkeypatch.setattr(client.Transport, "get", lambda self, path: schedule)
-    shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
-    assert f"left   {rows['q']['why']}" in shown
+    assert f"left   {rows['q']['why']}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
     text = exposition(OfLab(lab, "a"), {}, None).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     paths = [each for each in samples if each.name == "wayname_schedule_path_open"]
     assert {each.labels["path"].split()[0]: each.value for each in paths} == {"p": 1, "q": 0, "r": 1}
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, told: Any, *words: str) -> str:
+    """Return what a command prints of an answer."""
+    monkeypatch.setattr(client.Transport, "get", lambda self, path: told)
+    return CliRunner().invoke(wayname, words).output
+
+
+async def test_what_the_edges_agreed_on_is_told_of_schedule_and_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = sending(lab_of("a", "b"))
+    async with client_of(lab, "a") as asking:
+        schedule, session = await answer(asking, "/v1/schedules/sites"), await answer(asking, "/v1/sessions/1")
+    [group] = schedule["groups"]
+    assert (group["numbered"], group["in_order"]) == ([1], [1])
+    assert (session["figures"], session["numbered"], session["in_order"]) == ("feedback", True, True)
+    # Each path had packets of which the peer reported, and the switch told of them.
+    assert all(0 <= path["reported_seconds_ago"] < 1.5 for path in group["paths"])
+    assert f"packets of 1: {ALL_AGREED}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
+    assert ALL_AGREED in shown(monkeypatch, session, "session", "1")
+
+    # No report, and what is lost has closed all paths: packets have no other way.
+    for path in group["paths"]:
+        path.update(state="closed", packets=0)
+    silent = shown(monkeypatch, schedule, "schedule", "show", "sites")
+    assert "no report of a peer has come" in silent
+    assert "all paths are closed, so packets go by them all the same" in silent
+    group["paths"][0]["state"] = "open"
+    assert "all paths are closed" not in shown(monkeypatch, schedule, "schedule", "show", "sites")
+    group["in_order"] = []
+    assert f"packets of 1: {NO_ORDER}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
+
+
+async def test_a_peer_without_feedback_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = sending(lab_of("a"))
+    async with client_of(lab, "a") as asking:
+        schedule, session = await answer(asking, "/v1/schedules/sites"), await answer(asking, "/v1/sessions/1")
+    assert (schedule["groups"][0]["numbered"], session["numbered"]) == ([], False)
+    assert f"packets of 1: {NO_FEEDBACK}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
+    assert NO_FEEDBACK in shown(monkeypatch, session, "session", "1")
+    async with client_of(lab, "b") as asking:
+        session = await answer(asking, "/v1/sessions/1")
+    # Where marks are asked for there is nothing to agree on.
+    assert NO_FEEDBACK not in shown(monkeypatch, session, "session", "1")

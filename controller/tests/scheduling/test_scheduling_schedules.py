@@ -17,6 +17,7 @@ from wayname.metrics.schedules import schedules_of
 from wayname.p4_constants import PATH_BITS, PathEventKind
 from wayname.pipeline.schedules import SLOTS, bandwidth_of, inverse_rate
 from wayname.session.keys import Pair
+from wayname.session.path_reports import Agreement
 from wayname.session.scheduling.left_paths import LeftPath
 from wayname.session.scheduling.scheduled import Scheduled
 from wayname.session.scheduling.schedules import ALONE, Schedules
@@ -81,7 +82,9 @@ class Site:
     ) -> bool:
         """Let a session have paths that it can use, and keep what comes of it."""
         paths = dict(enumerate(usable, first))
-        followed = self.schedules.follow(Scheduled(number, local, PEER, paths, takes_copies, failed or {}))
+        followed = self.schedules.follow(
+            Scheduled(number, local, PEER, paths, Agreement(takes_copies=takes_copies), failed or {})
+        )
         self.settle()
         return followed
 

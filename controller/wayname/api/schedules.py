@@ -52,6 +52,9 @@ class PathOfGroup(BaseModel):
     late: float | None = Field(description="seconds that its last mark was late")
     delay: float | None = Field(description="as the marks have it")
     bandwidth: float | None = Field(description="as the marks have it")
+    reported_seconds_ago: float | None = Field(
+        description="how long ago the switch last told of peers' reports, as it does once in a probe interval at most"
+    )
     packets: int = Field(description="that peers' edges reported of, with feedback; of them")
     lost: int = Field(description="those that did not come")
     marked: int = Field(description="those that met congestion (ECN)")
@@ -64,6 +67,10 @@ class GroupAnswer(BaseModel):
     generation: int = Field(description="goes up when the registers begin anew")
     sessions: list[int] = Field(description="numbers of its sessions; none where too few paths work")
     replicated: list[int] = Field(description="those of them whose packets go in several copies (policy redundant)")
+    numbered: list[int] = Field(description="those whose packets are numbered, so that the peer's edge reports them")
+    in_order: list[int] = Field(
+        description="those whose packets are put in order, and go again where a path lost them (reinjection)"
+    )
     paths: list[PathOfGroup] = Field(description="that any of them takes, or left")
 
 
@@ -218,12 +225,15 @@ def _groups(running: Running, rule: ScheduleRule) -> list[GroupAnswer]:
     if registers is None or (group is None and not left):
         return []
     known = dict(enumerate(group.known)) if group else {}
+    sessions = sorted(group.sessions) if group else []
     return [
         GroupAnswer(
             number=registers.schedule,
             generation=registers.generation,
-            sessions=sorted(group.sessions) if group else [],
-            replicated=sorted(each for each in group.sessions if group.copies_of(each) > 1) if group else [],
+            sessions=sessions,
+            replicated=[each for each in sessions if group and group.copies_of(each) > 1],
+            numbered=[each for each in sessions if group and group.agreed(each).numbered],
+            in_order=[each for each in sessions if group and group.agreed(each).in_order],
             paths=[
                 _path(rule.config.paths[way].name, known.get(way, PathReport()), left.get(way), now)
                 for way in sorted({*(group.ways if group else ()), *left})
@@ -243,6 +253,7 @@ def _path(name: str, known: PathReport, left: LeftPath | None, now: float) -> Pa
         delay=known.delay,
         bandwidth=known.bandwidth,
         packets=known.packets,
+        reported_seconds_ago=None if known.reported is None else now - known.reported,
         lost=known.lost,
         marked=known.marked,
     )

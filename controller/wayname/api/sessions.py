@@ -141,6 +141,7 @@ def note_schedule(told: SessionAnswer, running: Running) -> None:
     group = running.edge.schedules.group_of(told.number)
     if group is not None:
         told.schedule, told.scheduled_paths = group.rule.config.name, group.paths_of(told.number)
+        told.figures = group.rule.config.source
 
 
 def count(told: SessionAnswer, switch_snapshot: SwitchSnapshot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -10,12 +11,16 @@ import click
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.repeat import watch_option
 from wayname.cli.running_names import SCHEDULES
+from wayname.cli.session import ALL_AGREED, NO_FEEDBACK, NO_ORDER
 from wayname.config.schedules import SchedulingPolicy as Policies
 
 if TYPE_CHECKING:
-    from wayname.client.answers import ConfiguredPath, PathOfGroup, ScheduleAnswer, SchedulingPolicy
+    from wayname.client.answers import ConfiguredPath, GroupAnswer, PathOfGroup, ScheduleAnswer, SchedulingPolicy
 
-TOLD_OF_PATH = ("path", "state", "because", "s ago", "late", "delay now", "bandwidth now")
+TOLD_OF_PATH = (
+    *("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"),
+    *("reported", "lost", "marked", "report s ago"),
+)
 
 
 @click.group()
@@ -110,15 +115,31 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
             f"sessions {_numbers(group['sessions'])}" if group["sessions"] else "no session has two paths that work"
         )
         print(f"\n{sessions} (registers {group['number']})")
-        alone = [session for session in group["sessions"] if session not in group["replicated"]]
-        if alone and schedule["policy"] == "redundant":
-            print(f"in one copy: {_numbers(alone)}; their peers have not said that they drop the second")
-        told = [_row(path) for path in group["paths"]]
-        show.show_table(
-            (*TOLD_OF_PATH, "reported", "lost", "marked"),
-            told,
-            "no paths",
-        )
+        for line in _agreed(schedule, group):
+            print(line)
+        show.show_table(TOLD_OF_PATH, [_row(path) for path in group["paths"]], "no paths")
+        taken = [path for path in group["paths"] if path["state"] != "left"]
+        if taken and all(path["state"] == "closed" for path in taken):
+            print("all paths are closed, so packets go by them all the same: each by the one that delivers it first")
+
+
+def _agreed(schedule: ScheduleAnswer, group: GroupAnswer) -> Iterator[str]:
+    """Yield what the sessions' edges agreed on, where it says something about this schedule."""
+    if schedule["source"] == "feedback":
+        sessions, numbered, in_order = group["sessions"], group["numbered"], group["in_order"]
+        unnumbered = [each for each in sessions if each not in numbered]
+        unordered = [each for each in numbered if each not in in_order]
+        if in_order:
+            yield f"packets of {_numbers(in_order)}: {ALL_AGREED}"
+        if unordered:
+            yield f"packets of {_numbers(unordered)}: {NO_ORDER}"
+        if unnumbered:
+            yield f"packets of {_numbers(unnumbered)}: {NO_FEEDBACK}"
+        if numbered and not any(path["packets"] for path in group["paths"]):
+            yield "no report of a peer has come"
+    alone = [session for session in group["sessions"] if session not in group["replicated"]]
+    if alone and schedule["policy"] == "redundant":
+        yield f"in one copy: {_numbers(alone)}; their peers have not said that they drop the second"
 
 
 def _row(path: PathOfGroup) -> tuple[object, ...]:
@@ -135,6 +156,7 @@ def _row(path: PathOfGroup) -> tuple[object, ...]:
         path["packets"] or "",
         _share(path["lost"], path["packets"]),
         _share(path["marked"], path["packets"]),
+        "" if path["reported_seconds_ago"] is None else f"{path['reported_seconds_ago']:.1f}",
     )
 
 

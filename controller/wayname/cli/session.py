@@ -15,6 +15,9 @@ from wayname.cli.running_names import SESSIONS
 if TYPE_CHECKING:
     from wayname.client.answers import SessionAnswer
 
+ALL_AGREED = "numbered, reported by the peer, put in order, sent again where a path lost them"
+NO_ORDER = "numbered, reported by the peer; no order: the peer or this edge has no reinjection or no packet buffer"
+NO_FEEDBACK = "no numbers, no reports: the peer has no [[schedule]] with feedback, or the protocol cannot say so"
 NUMBER = click.Argument(["number"], type=int)
 
 
@@ -131,6 +134,7 @@ def show_session(session: SessionAnswer) -> None:
             ("path", f"{session['path']} ({session['reason']})"),
             *([("flows", flows)] if (flows := _flows(session)) else []),
             *([("schedule", _scheduled(session))] if session["schedule"] else []),
+            *([("packets", agreed)] if (agreed := _agreed(session)) else []),
             ("state", session["state"]),
             ("send timeout", f"{session['send_timeout']:.3g} s"),
             ("keepalive", f"{session['keepalive']:.3g} s"),
@@ -157,6 +161,14 @@ def show_session(session: SessionAnswer) -> None:
 def _flows(session: SessionAnswer) -> str:
     ways = [f"{policy} by path {path}" for policy, path in session["preferred"].items()]
     return ", ".join([*ways, *(f"{policy} in {copies} copies" for policy, copies in session["replicated"].items())])
+
+
+def _agreed(session: SessionAnswer) -> str:
+    """Return what its edges agreed on, where there is something to agree on."""
+    if not session["numbered"]:
+        return NO_FEEDBACK if session["figures"] == "feedback" else ""
+    copies = "; the peer drops second copies" if session["takes_copies"] else ""
+    return (ALL_AGREED if session["in_order"] else NO_ORDER) + copies
 
 
 def _scheduled(session: SessionAnswer) -> str:

@@ -317,6 +317,10 @@ class GroupAnswer(TypedDict):
     """numbers of its sessions; none where too few paths work"""
     replicated: list[int]
     """those of them whose packets go in several copies (policy redundant)"""
+    numbered: list[int]
+    """those whose packets are numbered, so that the peer's edge reports them"""
+    in_order: list[int]
+    """those whose packets are put in order, and go again where a path lost them (reinjection)"""
     paths: list[PathOfGroup]
     """that any of them takes, or left"""
 
@@ -684,6 +688,8 @@ class PathOfGroup(TypedDict):
     """as the marks have it"""
     bandwidth: float | None
     """as the marks have it"""
+    reported_seconds_ago: float | None
+    """how long ago the switch last told of peers' reports, as it does once in a probe interval at most"""
     packets: int
     """that peers' edges reported of, with feedback; of them"""
     lost: int
@@ -1039,6 +1045,14 @@ class SessionAnswer(TypedDict):
     """whose paths its packets take instead, if any"""
     scheduled_paths: list[int]
     """those paths"""
+    figures: str | None
+    """where that schedule's delays and bandwidths come from"""
+    numbered: bool
+    """whether its two edges agreed that packets are numbered by path, and reported"""
+    in_order: bool
+    """whether they put packets in order, and send again what a path lost (reinjection)"""
+    takes_copies: bool
+    """whether the peer's edge said that it drops what comes twice (policy redundant)"""
     reason: str
     """why it is on this path"""
     generation: int

@@ -32,6 +32,16 @@ class SessionAnswer(BaseModel):
     path: int = Field(description="the path in use")
     schedule: str | None = Field(default=None, description="whose paths its packets take instead, if any")
     scheduled_paths: list[int] = Field(default=[], description="those paths")
+    figures: str | None = Field(default=None, description="where that schedule's delays and bandwidths come from")
+    numbered: bool = Field(
+        default=False, description="whether its two edges agreed that packets are numbered by path, and reported"
+    )
+    in_order: bool = Field(
+        default=False, description="whether they put packets in order, and send again what a path lost (reinjection)"
+    )
+    takes_copies: bool = Field(
+        default=False, description="whether the peer's edge said that it drops what comes twice (policy redundant)"
+    )
     reason: str = Field(description="why it is on this path")
     generation: int = Field(description="goes up whenever the controller moves the session")
     send_timeout: float = Field(description="seconds without an answer after which a path is left (Tsend)")

@@ -20,6 +20,7 @@ from wayname.pipeline.path_policies import path_policy, preferred_path, replicat
 from wayname.pipeline.punts import association
 from wayname.session.entries_by_session import EntriesBySession
 from wayname.session.keys import Pair
+from wayname.session.path_reports import Agreement
 from wayname.session.scheduling.scheduled import Scheduled
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.session import Esp, Fork, Session
@@ -79,7 +80,8 @@ class SessionTables:
         Its backups from path to path, the paths that it may use all at once, why others failed, and those of policies'
         flows.
         """
-        known = Scheduled(session.number, *session.name[:2], usable, session.takes_copies, failed)
+        agreed = Agreement(session.numbered, session.in_order, session.takes_copies)
+        known = Scheduled(session.number, *session.name[:2], usable, agreed, failed)
         is_scheduled = self._schedules.follow(known)
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
         own = [preferred_path(session.number, self._policies[name], path) for name, path in preferred.items()]

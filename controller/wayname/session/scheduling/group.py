@@ -13,6 +13,9 @@ from wayname.edge.boundary import PathEvent
 from wayname.p4_constants import PathEventKind, ScheduleFeedback
 from wayname.pipeline import schedules as entries
 from wayname.pipeline.schedules import Feedback, Registers, Subflow
+from wayname.session.path_reports import Agreement
+
+NOTHING = Agreement()
 
 
 @dataclass(slots=True)
@@ -42,6 +45,8 @@ class PathReport:
     why: str = ""
     since: float | None = None
     told: float | None = None
+    # When it last told of packets that peers reported.
+    reported: float | None = None
     late: float | None = None
     delay: float | None = None
     bandwidth: float | None = None
@@ -58,6 +63,8 @@ class PathReport:
             switch_event.delay,
             switch_event.bandwidth,
         )
+        if switch_event.packets:
+            self.reported = now
         self.packets += switch_event.packets
         self.lost += switch_event.lost
         self.marked += switch_event.marked
@@ -84,8 +91,8 @@ class Group:
     registers: Registers
     sessions: dict[int, dict[int, int]] = field(default_factory=dict)
     known: list[PathReport] = field(default_factory=list)
-    # The sessions whose packets may go in several copies.
-    _take_copies: set[int] = field(default_factory=set)
+    # What the edges of sessions agreed on, if anything.
+    _agreed: dict[int, Agreement] = field(default_factory=dict)
     # How many sessions take each way.
     _takers: Counter[int] = field(default_factory=Counter)
 
@@ -108,17 +115,17 @@ class Group:
         figures = self.rule.figures
         return max(self.ways, key=lambda way: (figures[way][1], -figures[way][0]))
 
-    def take(self, session: int, paths: Mapping[int, int], takes_copies: bool = False) -> None:
+    def take(self, session: int, paths: Mapping[int, int], agreed: Agreement) -> None:
         """Have a session go by these ways, and no others any more."""
         self.leave(session)
-        if takes_copies:
-            self._take_copies.add(session)
+        if agreed != NOTHING:
+            self._agreed[session] = agreed
         self.sessions[session] = dict(paths)
         self._takers.update(paths.keys())
 
     def leave(self, session: int) -> None:
         """Have a session no more."""
-        self._take_copies.discard(session)
+        self._agreed.pop(session, None)
         for way in self.sessions.pop(session, {}):
             self._takers[way] -= 1
             if not self._takers[way]:
@@ -131,9 +138,13 @@ class Group:
             return [path for way, path in paths.items() if way == self.best]
         return list(paths.values())
 
+    def agreed(self, session: int) -> Agreement:
+        """Return what the edges of a session do with its packets."""
+        return self._agreed.get(session, NOTHING)
+
     def copies_of(self, session: int) -> int:
         """Return in how many copies each packet of a session goes."""
-        redundant = self.rule.policy is SchedulingPolicy.REDUNDANT and session in self._take_copies
+        redundant = self.rule.policy is SchedulingPolicy.REDUNDANT and self.agreed(session).takes_copies
         return self.rule.config.copies if redundant else 1
 
     def begin_anew(self) -> None:

@@ -8,20 +8,21 @@ from ipaddress import IPv6Address
 
 from wayname.config.schedules import Schedule
 from wayname.session.keys import Pair
+from wayname.session.path_reports import Agreement
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
     """A session by its number and its identities, and those of its paths that packets may take now, best first.
 
-    Packets may go in several copies if its peer's switch drops all but one. Of paths that failed, `failed` says why.
+    `agreed` is what its two edges do with its packets. Of paths that failed, `failed` says why.
     """
 
     number: int
     local: IPv6Address
     peer: IPv6Address
     usable: Mapping[int, Pair]
-    takes_copies: bool = False
+    agreed: Agreement = field(default_factory=Agreement)
     failed: Mapping[Pair, str] = field(default_factory=dict)
 
 

@@ -92,7 +92,7 @@ class Schedules:
         if group is None:
             return False
         taken = group.ways
-        group.take(session.number, ways, session.takes_copies)
+        group.take(session.number, ways, session.agreed)
         for way in ways:
             self._left.taken(group.rule.config.name, way)
         self._group_of[session.number] = group
