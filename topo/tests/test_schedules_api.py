@@ -133,6 +133,16 @@ async def test_what_the_edges_agreed_on_is_told_of_schedule_and_session(monkeypa
     assert all(0 <= path["reported_seconds_ago"] < 1.5 for path in group["paths"])
     assert f"packets of 1: {ALL_AGREED}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
     assert ALL_AGREED in shown(monkeypatch, session, "session", "1")
+    told_of = shown(monkeypatch, schedule, "schedule", "show", "sites").splitlines()
+    assert "reinjection  on" in told_of
+    assert "copies       2, with policy redundant" in told_of
+    assert "hold         duplicate acknowledgements for 0.06 s" in told_of
+    schedule |= {"reinjection": False, "hold": 0.0, "close": False, "policy": "redundant"}
+    told_of = shown(monkeypatch, schedule, "schedule", "show", "sites").splitlines()
+    assert "reinjection  off" in told_of
+    assert "late paths   stay open (close = false)" in told_of
+    assert "policy       redundant, 2 copies of each packet (configured: fastest-first)" in told_of
+    assert not [line for line in told_of if line.startswith(("copies", "hold"))]
 
     # No report, and what is lost has closed all paths: packets have no other way.
     for path in group["paths"]:

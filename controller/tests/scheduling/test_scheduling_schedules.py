@@ -497,3 +497,16 @@ def test_metrics_have_a_path_that_was_left() -> None:
     assert opened() == [0, 0]
     site.follow(5, PP, QQ)
     assert opened() == [1, 1]
+
+
+def test_what_peers_reported_is_summed_up_and_it_is_known_when_the_switch_last_told_of_any() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    [group] = site.schedules
+    for now, packets, lost in ((2.0, 100, 7), (3.0, 50, 0), (4.0, 0, 0)):
+        kind = PathEventKind.ESTIMATED
+        site.schedules.switch_event(PathEvent(kind, 1, 5, 0, 0, 0.0, 0.04, 1e6, packets, lost), now)
+    assert (group.known[0].packets, group.known[0].lost, group.known[0].reported, group.known[0].told) == (150, 7, 3, 4)
+    assert group.known[1].reported is None
+    site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 5.0)
+    assert (group.known[0].packets, group.known[0].reported) == (0, None)

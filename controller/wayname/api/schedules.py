@@ -55,7 +55,9 @@ class PathOfGroup(BaseModel):
     reported_seconds_ago: float | None = Field(
         description="how long ago the switch last told of peers' reports, as it does once in a probe interval at most"
     )
-    packets: int = Field(description="that peers' edges reported of, with feedback; of them")
+    packets: int = Field(
+        description="that peers' edges reported of in all, with feedback, since the paths were last known anew; of them"
+    )
     lost: int = Field(description="those that did not come")
     marked: int = Field(description="those that met congestion (ECN)")
 
@@ -84,6 +86,12 @@ class ScheduleAnswer(BaseModel):
     close: bool = Field(description="whether late paths, and those that lose packets, are closed")
     tolerance: float = Field(description="seconds that a marked packet may be late before its path is closed")
     probe_interval: float = Field(description="seconds between two probes of a closed path")
+    hold: float = Field(
+        description="seconds for which senders do not hear that a packet is missing; 0: they do at once"
+    )
+    reinjection: bool = Field(
+        description="whether what a path loses is to go by the others, with feedback: `in_order` of groups says where"
+    )
     framing: int = Field(description="octets that links add to each packet")
     copies: int = Field(description="in how many each packet goes with policy redundant")
     paths: list[ConfiguredPath] = Field(description="paths that it has in the configuration")
@@ -194,6 +202,8 @@ def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
         close=config.close,
         tolerance=config.tolerance,
         probe_interval=config.probe_interval,
+        hold=config.hold,
+        reinjection=config.reinjection,
         framing=config.framing,
         copies=config.copies,
         paths=[_configured(rule, index, running.edge.figures, running.now) for index in range(len(config.paths))],

@@ -88,14 +88,22 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
         show.show_json(schedule)
         return
     changed = "" if schedule["policy"] == schedule["configured"] else f" (configured: {schedule['configured']})"
-    copies = f", {schedule['copies']} copies of each packet" if schedule["policy"] == "redundant" else ""
+    is_redundant, has_feedback = schedule["policy"] == "redundant", schedule["source"] == "feedback"
+    copies = f", {schedule['copies']} copies of each packet" if is_redundant else ""
     closing = f"after {schedule['tolerance']:g} s, probed every {schedule['probe_interval']:g} s"
     show.show_facts(
         (
             ("schedule", schedule["name"]),
             ("policy", schedule["policy"] + copies + changed),
             ("figures", schedule["source"]),
-            ("late paths", f"closed {closing}" if schedule["close"] else "stay open"),
+            ("late paths", f"closed {closing}" if schedule["close"] else "stay open (close = false)"),
+            *([("reinjection", "on" if schedule["reinjection"] else "off")] if has_feedback else []),
+            *(
+                [("copies", f"{schedule['copies']}, with policy redundant")]
+                if has_feedback and not is_redundant
+                else []
+            ),
+            *([("hold", f"duplicate acknowledgements for {schedule['hold']:g} s")] if schedule["hold"] else []),
         )
     )
     print()

@@ -691,7 +691,7 @@ class PathOfGroup(TypedDict):
     reported_seconds_ago: float | None
     """how long ago the switch last told of peers' reports, as it does once in a probe interval at most"""
     packets: int
-    """that peers' edges reported of, with feedback; of them"""
+    """that peers' edges reported of in all, with feedback, since the paths were last known anew; of them"""
     lost: int
     """those that did not come"""
     marked: int
@@ -1020,6 +1020,10 @@ class ScheduleAnswer(TypedDict):
     """seconds that a marked packet may be late before its path is closed"""
     probe_interval: float
     """seconds between two probes of a closed path"""
+    hold: float
+    """seconds for which senders do not hear that a packet is missing; 0: they do at once"""
+    reinjection: bool
+    """whether what a path loses is to go by the others, with feedback: `in_order` of groups says where"""
     framing: int
     """octets that links add to each packet"""
     copies: int
