@@ -8,6 +8,7 @@ from ipaddress import IPv6Network
 from wayname.config.kept_networks import kept_networks
 from wayname.config.model import Config, Provider
 from wayname.config.nptv6 import Nptv6
+from wayname.config.schedule_warnings import schedule_warnings
 
 
 def warnings(config: Config) -> Iterator[str]:
@@ -17,6 +18,7 @@ def warnings(config: Config) -> Iterator[str]:
         for provider in config.providers:
             if provider.name in names and not rules.inside.subnet_of(provider.prefix):
                 yield from _lost_hosts(config, rules, provider)
+    yield from schedule_warnings(config)
 
 
 def _lost_hosts(config: Config, rules: Nptv6, provider: Provider) -> Iterator[str]:
