@@ -12,7 +12,7 @@ const DRAWN: usize = 1 << 18;
 const PIECE: usize = 1 << 12;
 /// Nanoseconds from one packet to the next by the switch's clock: about as fast as it forwards.
 const INTERVAL: u64 = 400;
-const BEGIN: u64 = 1_000_000_000;
+pub const BEGIN: u64 = 1_000_000_000;
 /// So many members' packets are looked at, whether they leave.
 const LOOKED_AT: u64 = 100;
 
