@@ -39,6 +39,8 @@ SOUNDING_PORT, SOUNDING_WINDOW = 4999, 65_536
 SOUNDINGS = ((2.3, 30_000), (2.8, 300_000))  # seconds, octets
 SHIM6 = '[shim6]\nsend_timeout = "500ms"\n'
 HIP = '[hip]\nsuite = "aes_128_cbc_hmac_sha_256"\nedges = "verify"\nsend_timeout = "500ms"\n'
+# Providers' routers ask for neighbours no more often than RFC 4861 has it (REACHABLE_TIME): edges probe, they do not.
+PROVIDER = 'configuration = "timing = { probe = 30 }"'
 CROSS_PACKET = 1250
 
 
@@ -72,7 +74,7 @@ def lab_over(routes: Sequence[Route], policy: SchedulingPolicy, esp: bool) -> La
             parts.append(f'remote = "2001:db8:{number}0{far}::/48"\nbandwidth = {round(route.rate)}')
             parts.append(f"delay = {route.delay / SECOND:.6f}")
         parts.append('"""')
-    parts += [f"[provider.{provider}]" for provider in PROVIDERS[: len(routes)]]
+    parts += [f"[provider.{provider}]\n{PROVIDER}" for provider in PROVIDERS[: len(routes)]]
     parts += [f'[host.{host}]\nedge = "{host[0]}"' for host in (SENDER, RECEIVER)]
     delay = f'delay = "{SECOND_LINK // MILLISECOND}ms"'
     parts += [
