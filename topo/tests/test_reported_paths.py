@@ -88,7 +88,7 @@ def test_datagrams_teach_how_far_apart_paths_are() -> None:
 @pytest.mark.parametrize("edges", ["a", "ab"])
 def test_a_path_that_brings_nothing_back_stays_in_the_schedule_while_reports_say_that_it_works(edges: str) -> None:
     """Its router hears and is not heard: what the edges send by it arrives, its own probes do not come back."""
-    lab = datagrams(lab_of(*edges))
+    lab = sending(lab_of(*edges))
     since = lab.now
     lab.cut("a-r", "r")
     lab.run_for(3)
