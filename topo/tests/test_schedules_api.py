@@ -110,6 +110,9 @@ async def test_a_path_that_is_cut_at_the_peer_stays_in_what_is_told(monkeypatch:
     assert 0 < rows["q"]["for_seconds"] < 10
 
     assert f"left   {rows['q']['why']}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
+    assert shown(monkeypatch, [schedule], "schedule", "list").splitlines()[1].endswith("3, 1 left")
+    alone = {**schedule, "groups": [{**group, "sessions": []}]}
+    assert "no session has two paths that work (registers 1)" in shown(monkeypatch, alone, "schedule", "show", "sites")
     text = exposition(OfLab(lab, "a"), {}, None).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     paths = [each for each in samples if each.name == "wayname_schedule_path_open"]
