@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use runtime::Context;
+use runtime::uncounted::Hits;
 
 /// What compiled code reads and writes directly. Filled when a function starts; what may have changed goes back into
 /// the context when it ends, and around the calls of those helpers that need it.
@@ -23,6 +24,10 @@ pub(crate) struct RawContext {
     pub occupied: *const u8,
     /// By table: what found no entry.
     pub missed: *mut u64,
+    /// By table and low bits of slots: hits that entries' counters do not have, and a bit for each of these places that
+    /// has some.
+    pub hits: *mut Hits,
+    pub some_hits: *mut u8,
     /// Zeros enough for a frame or the data of an action.
     pub zeros: *const u8,
     pub fuel: u32,
@@ -42,6 +47,8 @@ pub(crate) mod at {
     pub const DATA: i32 = offset_of!(RawContext, data) as i32;
     pub const OCCUPIED: i32 = offset_of!(RawContext, occupied) as i32;
     pub const MISSED: i32 = offset_of!(RawContext, missed) as i32;
+    pub const HITS: i32 = offset_of!(RawContext, hits) as i32;
+    pub const SOME_HITS: i32 = offset_of!(RawContext, some_hits) as i32;
     pub const FUEL: i32 = offset_of!(RawContext, fuel) as i32;
 }
 
@@ -51,6 +58,8 @@ pub(crate) const OUT_SLACK: usize = 8;
 impl RawContext {
     /// The view of `context`, with room for `output` more bytes of headers.
     pub fn new(context: &mut Context<'_>, zeros: &[u64], output: usize) -> Self {
+        let (hits, some_hits) = context.uncounted();
+        let (hits, some_hits) = (hits.as_mut_ptr().cast(), some_hits.as_mut_ptr());
         let packet = context.packet.bytes();
         let mut raw = Self {
             packet: packet.as_ptr(),
@@ -61,6 +70,8 @@ impl RawContext {
             data: data_pointer(context, zeros.as_ptr().cast()),
             occupied: context.device.occupied().as_ptr().cast(),
             missed: context.missed.as_mut_ptr(),
+            hits,
+            some_hits,
             zeros: zeros.as_ptr().cast(),
             fuel: 0,
             frame: context.frame.as_mut_ptr(),

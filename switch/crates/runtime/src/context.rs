@@ -20,7 +20,7 @@ use crate::random::{Random, Seed};
 use crate::special::Runner;
 use crate::table::DEFAULT;
 use crate::trace::Recorder;
-use crate::uncounted::{Uncounted, UncountedCells};
+use crate::uncounted::{ENTRIES, Hits, Uncounted, UncountedCells};
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
 const FUEL: u32 = 1 << 16;
@@ -53,8 +53,7 @@ pub struct Context<'d> {
     since_pin: u32,
     /// By table.
     recent: Vec<Recent>,
-    /// By table.
-    uncounted: Vec<Uncounted>,
+    uncounted: Uncounted,
     uncounted_cells: UncountedCells,
     /// By table: what found no entry and the counter of the default entry does not have yet, packets above bit 32, bytes
     /// below. Compiled code adds to them where it sees that a table is empty.
@@ -92,7 +91,7 @@ impl<'d> Context<'d> {
             reader: Reader::new(&device.epochs),
             since_pin: 0,
             recent: vec![Recent::default(); device.tables.len()],
-            uncounted: vec![Uncounted::default(); device.tables.len()],
+            uncounted: Uncounted::new(device.tables.len()),
             uncounted_cells: UncountedCells::default(),
             missed: vec![0; device.tables.len()],
             bursts: 0,
@@ -124,9 +123,12 @@ impl<'d> Context<'d> {
     #[inline]
     pub fn start_known(&mut self, now: u64) {
         self.begin_turn(now);
-        if !self.reader.is_pinned() {
-            self.reader.pin();
-        }
+    }
+
+    /// By table, what entries were hit by the low bits of their slots, and a bit for each place that has hits: compiled code
+    /// counts there what it finds itself.
+    pub fn uncounted(&mut self) -> (&mut [[Hits; ENTRIES]], &mut [u8]) {
+        (&mut self.uncounted.entries, &mut self.uncounted.some)
     }
 
     #[inline]
@@ -140,6 +142,8 @@ impl<'d> Context<'d> {
             if self.bursts >= BURSTS {
                 self.hand_over_missed();
             }
+            self.reader.pin();
+        } else if !self.reader.is_pinned() {
             self.reader.pin();
         }
     }
@@ -155,9 +159,7 @@ impl<'d> Context<'d> {
 
     /// Before the reader is pinned anew: afterwards another entry may have the slot.
     fn hand_over_counts(&mut self) {
-        for (uncounted, table) in self.uncounted.iter_mut().zip(&self.device.tables) {
-            uncounted.hand_over(table);
-        }
+        self.uncounted.hand_over(&self.device.tables);
         self.uncounted_cells.hand_over(&self.device.counters);
     }
 

@@ -31,7 +31,7 @@ pub mod special;
 mod table;
 pub mod trace;
 mod turns;
-mod uncounted;
+pub mod uncounted;
 mod value_set;
 mod wire;
 mod writes;

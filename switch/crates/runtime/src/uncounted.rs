@@ -1,51 +1,68 @@
-//! Hits that the counters of a table do not have yet. Adding to a counter that other threads change too costs more than a
+//! Hits that the counters of tables do not have yet. Adding to a counter that other threads change too costs more than a
 //! short lookup, and packets that follow one another find the same few entries in most tables.
 
 mod cells;
+
+use ir::{Handle, TableId};
 
 pub(crate) use self::cells::UncountedCells;
 use crate::table::TableState;
 
 /// How many entries of a table are counted apart before their counters get it: as many as next hops and ports that a burst
 /// of packets goes to, most often.
-const ENTRIES: usize = 8;
+pub const ENTRIES: usize = 8;
 
-/// Those of one table, by the low bits of slots.
-#[derive(Debug, Clone, Default)]
+/// Those of one context. Compiled code adds to them where it knows the entry.
+#[derive(Debug, Clone)]
 pub(crate) struct Uncounted {
-    entries: [Hits; ENTRIES],
-    /// A bit for each that has hits.
-    some: u8,
+    /// By table, by the low bits of slots.
+    pub entries: Box<[[Hits; ENTRIES]]>,
+    /// By table: a bit for each place that has hits.
+    pub some: Box<[u8]>,
 }
 
+/// Hits of the entry in a slot.
 #[derive(Debug, Clone, Copy, Default)]
-struct Hits {
-    slot: u32,
-    packets: u32,
-    bytes: u64,
+#[repr(C)]
+pub struct Hits {
+    pub slot: u32,
+    pub packets: u32,
+    pub bytes: u64,
+}
+
+/// Where the hits of an entry are counted.
+#[inline]
+pub fn place(slot: u32) -> usize {
+    slot as usize % ENTRIES
 }
 
 impl Uncounted {
+    pub fn new(tables: usize) -> Self {
+        Self { entries: vec![<_>::default(); tables].into(), some: vec![0; tables].into() }
+    }
+
     /// A packet hit an entry of the table.
     #[inline]
-    pub fn add(&mut self, table: &TableState, slot: u32, bytes: u64) {
-        let place = slot as usize % ENTRIES;
-        let hits = &mut self.entries[place];
+    pub fn add(&mut self, id: TableId, table: &TableState, slot: u32, bytes: u64) {
+        let place = place(slot);
+        let hits = &mut self.entries[id.index()][place];
         if hits.slot != slot {
             hits.hand_over(table);
             hits.slot = slot;
         }
         hits.packets += 1;
         hits.bytes += bytes;
-        self.some |= 1 << place;
+        self.some[id.index()] |= 1 << place;
     }
 
     /// Gives the counters what they do not have.
     #[inline]
-    pub fn hand_over(&mut self, table: &TableState) {
-        while self.some != 0 {
-            self.entries[self.some.trailing_zeros() as usize].hand_over(table);
-            self.some &= self.some - 1;
+    pub fn hand_over(&mut self, tables: &[TableState]) {
+        for (id, some) in self.some.iter_mut().enumerate() {
+            while *some != 0 {
+                self.entries[id][some.trailing_zeros() as usize].hand_over(&tables[id]);
+                *some &= *some - 1;
+            }
         }
     }
 }

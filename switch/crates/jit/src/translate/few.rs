@@ -1,14 +1,18 @@
 //! Tables whose content is built in: few entries, or none.
 
+use std::mem::offset_of;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types::*};
 use ir::eval::mask;
 use ir::{Arg, BlockId, Handle, Inst, Match, Operand, TableId, Temp, Terminator, storage_size};
 use num_bigint::BigUint;
 use runtime::Outcome;
+use runtime::uncounted::{self, Hits};
 
-use super::{Slot, Translator, type_of};
+use super::{Memory, Slot, Translator, type_of};
 use crate::helper::Helper;
+use crate::raw::at;
 
 /// Where the actions of a table lead, by index, and where all others do.
 pub(super) struct Actions<'f> {
@@ -136,9 +140,44 @@ impl Translator<'_> {
         let held = self.shared.held[id.index()].as_ref().expect("the table's content is known");
         if held.notes_hits {
             let slot = held.entries[entry].slot;
-            let (table, slot) = (self.constant(I32, id.index() as u128), self.constant(I32, slot.into()));
-            self.call(Helper::note_hit(), &[self.raw, table, slot]);
+            if self.program.tables[id].idle_timeout {
+                return self.call_note_hit(id, slot);
+            }
+            self.count_hit(id, slot);
         }
+    }
+
+    fn call_note_hit(&mut self, id: TableId, slot: u32) {
+        let (table, slot) = (self.constant(I32, id.index() as u128), self.constant(I32, slot.into()));
+        self.call(Helper::note_hit(), &[self.raw, table, slot]);
+    }
+
+    /// What [`Context::note_hit`](runtime::Context::note_hit) does where only a counter is told, unless another entry has
+    /// the place.
+    fn count_hit(&mut self, id: TableId, slot: u32) {
+        let place = uncounted::place(slot);
+        let hits = self.load_raw(I64, at::HITS);
+        let at = |field: usize| ((id.index() * uncounted::ENTRIES + place) * size_of::<Hits>() + field) as i32;
+        let counted = self.load_from(Memory::Raw, I32, hits, at(offset_of!(Hits, slot)));
+        let wanted = self.constant(I32, slot.into());
+        let others = self.builder.ins().icmp(IntCC::NotEqual, counted, wanted);
+        let count = |this: &mut Self| {
+            let (packets, bytes) = (at(offset_of!(Hits, packets)), at(offset_of!(Hits, bytes)));
+            let before = this.load_from(Memory::Raw, I32, hits, packets);
+            let one = this.constant(I32, 1);
+            let sum = this.builder.ins().iadd(before, one);
+            this.store_to(Memory::Raw, sum, hits, packets);
+            let before = this.load_from(Memory::Raw, I64, hits, bytes);
+            let length = this.load_raw(I64, at::PACKET_LEN);
+            let sum = this.builder.ins().iadd(before, length);
+            this.store_to(Memory::Raw, sum, hits, bytes);
+            let some = this.load_raw(I64, at::SOME_HITS);
+            let before = this.load_from(Memory::Raw, I8, some, id.index() as i32);
+            let bit = this.constant(I8, 1 << place);
+            let bits = this.builder.ins().bor(before, bit);
+            this.store_to(Memory::Raw, bits, some, id.index() as i32);
+        };
+        self.either(others, |this| this.call_note_hit(id, slot), count);
     }
 
     /// Goes on only if the keys match an entry; the block where it goes otherwise, unless every key does.

@@ -33,7 +33,7 @@ impl Context<'_> {
         if state.counts {
             let bytes = self.packet.len() as u64;
             match found {
-                Some(_) => self.uncounted[table.index()].add(state, slot, bytes),
+                Some(_) => self.uncounted.add(table, state, slot, bytes),
                 None => self.missed[table.index()] += PACKET + bytes,
             }
         }
@@ -96,7 +96,7 @@ impl Context<'_> {
         let state = &self.device.tables[table.index()];
         state.hit(slot, self.now);
         if state.counts {
-            self.uncounted[table.index()].add(state, slot, self.packet.len() as u64);
+            self.uncounted.add(table, state, slot, self.packet.len() as u64);
         }
     }
 
