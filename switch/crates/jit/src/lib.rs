@@ -18,6 +18,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::Module;
 use ir::flow::Flow;
 use ir::{Function, FunctionId, Handle, Inst, Program, Terminator};
+use runtime::frame::Erased;
 use runtime::{Backend, Context, Held};
 
 use code::{Code, Compiler, Entry};
@@ -88,6 +89,7 @@ impl Jit {
             call_conv: compiler.module().isa().default_call_conv(),
             slow_calls: SlowCalls::new(),
             zeros: zeros.as_ptr() as usize,
+            erased: Erased::new(&program.frame),
             held: held.map_or_else(|| vec![None; program.tables.len()], |tables| padded(tables, zeros.len())),
             stages: stages.clone(),
             packet_too_short: error_index(&program, "PacketTooShort"),

@@ -31,6 +31,8 @@ pub(crate) struct RawContext {
     /// Zeros enough for a frame or the data of an action.
     pub zeros: *const u8,
     pub fuel: u32,
+    /// Which headers of the frame were written, as the frame says it.
+    pub written: u64,
     pub context: *mut Context<'static>,
 }
 
@@ -49,6 +51,7 @@ pub(crate) mod at {
     pub const MISSED: i32 = offset_of!(RawContext, missed) as i32;
     pub const HITS: i32 = offset_of!(RawContext, hits) as i32;
     pub const SOME_HITS: i32 = offset_of!(RawContext, some_hits) as i32;
+    pub const WRITTEN: i32 = offset_of!(RawContext, written) as i32;
     pub const FUEL: i32 = offset_of!(RawContext, fuel) as i32;
 }
 
@@ -74,6 +77,7 @@ impl RawContext {
             some_hits,
             zeros: zeros.as_ptr().cast(),
             fuel: 0,
+            written: 0,
             frame: context.frame.as_mut_ptr(),
             context: (&raw mut *context).cast(),
         };
@@ -89,6 +93,7 @@ impl RawContext {
     pub unsafe fn write_back(&self, context: &mut Context<'_>) {
         context.cursor = self.cursor as usize;
         context.fuel = self.fuel;
+        context.frame.set_written(self.written);
         let len = self.out as usize - context.out.as_ptr() as usize;
         // SAFETY: compiled code writes the output from its end on without gaps and keeps `out` below `out_end`, which
         // stands before the end of the capacity.
@@ -100,6 +105,7 @@ impl RawContext {
         context.out.reserve(output + OUT_SLACK);
         self.cursor = context.cursor as u64;
         self.fuel = context.fuel;
+        self.written = context.frame.written();
         self.set_output(context);
     }
 

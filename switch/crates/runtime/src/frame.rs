@@ -1,28 +1,33 @@
 //! The memory of one packet's variables, in the layout of [`ir::Frame`].
 
-use std::ops::Range;
+mod erased;
 
-use ir::{Frame, SymbolKind, storage_size};
+use std::mem;
+
+use ir::{Frame, storage_size};
+
+pub use self::erased::Erased;
 
 /// Bytes after the frame that code may touch when it moves whole words at its end.
 const SLACK: usize = 64;
-/// Shorter varbits are zeroed with what is around them.
-const LONG: usize = 64;
 
 /// A zeroed, 8-byte aligned piece of memory with a program's frame in it.
 #[derive(Debug, Clone)]
 pub struct FrameMemory {
     words: Vec<u64>,
     persistent: usize,
-    /// The persistent part without the contents of long varbits, which mean nothing beyond their lengths.
-    zeroed: Vec<Range<usize>>,
+    headers: usize,
+    erased: Erased,
+    /// Which headers were written since they were zeroed, as [`Erased::bits`] says it, or more of them.
+    written: u64,
 }
 
 impl FrameMemory {
     /// Zeroed memory for the frame.
     pub fn new(frame: &Frame) -> Self {
         let words = vec![0; (frame.size as usize + SLACK).div_ceil(8)];
-        Self { words, persistent: frame.persistent as usize, zeroed: zeroed(frame) }
+        let (persistent, headers) = (frame.persistent as usize, frame.headers as usize);
+        Self { words, persistent, headers, erased: Erased::new(frame), written: 0 }
     }
 
     /// All of it.
@@ -34,13 +39,35 @@ impl FrameMemory {
     /// All of it, to change.
     #[inline]
     pub fn all_mut(&mut self) -> &mut [u8] {
+        self.written = u64::MAX;
         bytemuck::cast_slice_mut(&mut self.words)
     }
 
-    /// Where it starts, for compiled code.
+    /// Where it starts, for compiled code, which says itself what it writes ([`Self::set_written`]).
     #[inline]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.words.as_mut_ptr().cast()
+    }
+
+    /// Which headers were written since they were zeroed, or more: bits as those of [`Erased::bits`].
+    #[inline]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Sets what [`Self::written`] answers.
+    #[inline]
+    pub fn set_written(&mut self, bits: u64) {
+        self.written = bits;
+    }
+
+    /// To be called before something is written at `offset`.
+    #[inline]
+    fn writes(&mut self, offset: u32) -> &mut [u8] {
+        if (offset as usize) < self.headers {
+            self.written = u64::MAX;
+        }
+        &mut bytemuck::cast_slice_mut(&mut self.words)[offset as usize..]
     }
 
     /// `len` bytes at `offset`.
@@ -50,7 +77,7 @@ impl FrameMemory {
 
     /// `len` bytes at `offset`, to change.
     pub fn bytes_mut(&mut self, offset: u32, len: u32) -> &mut [u8] {
-        &mut self.all_mut()[offset as usize..][..len as usize]
+        &mut self.writes(offset)[..len as usize]
     }
 
     /// The scalar of `width` bits, at most 128, at `offset`.
@@ -70,16 +97,18 @@ impl FrameMemory {
     #[inline]
     pub fn write(&mut self, offset: u32, width: u32, value: u128) {
         let size = storage_size(width).min(16) as usize;
-        self.all_mut()[offset as usize..][..size].copy_from_slice(&value.to_le_bytes()[..size]);
+        self.writes(offset)[..size].copy_from_slice(&value.to_le_bytes()[..size]);
     }
 
     /// Zeroes the part that lives from block to block, so that all headers are invalid, all varbits empty and all
     /// scalars 0; done when a packet enters.
     pub fn zero_persistent(&mut self) {
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
-        for range in &self.zeroed {
-            zero(&mut bytes[range.clone()]);
-        }
+        self.erased.erase(bytemuck::cast_slice_mut(&mut self.words), mem::take(&mut self.written));
+    }
+
+    /// Whether it is as [`Self::zero_persistent`] leaves it.
+    pub fn is_zeroed(&self) -> bool {
+        self.erased.is_zero(self.all())
     }
 
     /// The part that lives from block to block; a copy of a packet takes it along.
@@ -91,45 +120,6 @@ impl FrameMemory {
     pub fn persistent_mut(&mut self) -> &mut [u8] {
         let persistent = self.persistent;
         &mut self.all_mut()[..persistent]
-    }
-}
-
-/// The ranges that [`FrameMemory::zero_persistent`] zeroes.
-fn zeroed(frame: &Frame) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    let mut start = 0;
-    for symbol in &frame.symbols {
-        let SymbolKind::Varbit(most) = symbol.kind else { continue };
-        let contents = symbol.offset as usize + 4;
-        let end = contents + most.div_ceil(8) as usize;
-        if end - contents >= LONG && start <= contents && end <= frame.persistent as usize {
-            ranges.push(start..contents);
-            start = end;
-        }
-    }
-    ranges.push(start..frame.persistent as usize);
-    ranges
-}
-
-/// Most ranges lie between two long varbits and are so short that a call of the library would take longer than the stores.
-#[inline]
-fn zero(bytes: &mut [u8]) {
-    match bytes.len() {
-        8..=16 => zero_ends::<8>(bytes),
-        17..=32 => zero_ends::<16>(bytes),
-        33..=64 => zero_ends::<32>(bytes),
-        _ => bytes.fill(0),
-    }
-}
-
-/// For at most twice N bytes.
-#[inline]
-fn zero_ends<const N: usize>(bytes: &mut [u8]) {
-    if let Some(first) = bytes.first_chunk_mut::<N>() {
-        *first = [0; N];
-    }
-    if let Some(last) = bytes.last_chunk_mut::<N>() {
-        *last = [0; N];
     }
 }
 
@@ -163,24 +153,20 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_every_length_are_zeroed_and_nothing_beside_them() {
-        for length in 0..=200 {
-            let mut bytes = vec![7; length + 2];
-            zero(&mut bytes[1..=length]);
-            let expected = [&[7][..], &vec![0; length], &[7]].concat();
-            assert_eq!(bytes, expected, "{length} bytes");
+    fn whatever_writes_headers_has_them_zeroed() {
+        let writes: [fn(&mut FrameMemory); 4] = [
+            |memory| memory.write(40, 8, 7),
+            |memory| memory.bytes_mut(40, 1).fill(7),
+            |memory| memory.all_mut()[40] = 7,
+            |memory| memory.persistent_mut()[40] = 7,
+        ];
+        for write in writes {
+            let frame = Frame { size: 256, persistent: 256, headers: 200, ..Frame::default() };
+            let mut memory = FrameMemory::new(&frame);
+            write(&mut memory);
+            assert!(!memory.is_zeroed());
+            memory.zero_persistent();
+            assert!(memory.is_zeroed());
         }
-    }
-
-    #[test]
-    fn long_varbits_are_emptied_but_not_zeroed() {
-        let symbol = |offset, kind| ir::Symbol { name: String::new(), offset, kind };
-        let symbols =
-            vec![symbol(0, SymbolKind::Bool), symbol(4, SymbolKind::Varbit(800)), symbol(108, SymbolKind::Bits(8))];
-        let mut memory = FrameMemory::new(&Frame { size: 112, persistent: 112, symbols, ..Frame::default() });
-        memory.all_mut()[..112].fill(7);
-        memory.zero_persistent();
-        assert_eq!((memory.bytes(0, 8), memory.bytes(108, 4)), (&[0; 8][..], &[0; 4][..]));
-        assert_eq!(memory.bytes(8, 100), [7; 100]);
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Known {
     scalars: Vec<Scalar>,
     /// The table of the last lookup and the entry that it found, where that is known; no entry for the default one.
     pub found: Option<(TableId, Option<usize>)>,
+    /// What of the frame is noted as written.
+    pub written: u64,
 }
 
 #[derive(Debug, Clone, Copy)]

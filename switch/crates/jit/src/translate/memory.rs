@@ -6,6 +6,7 @@ use ir::{Index, Operand, Place, storage_size};
 
 use super::{Memory, Translator, type_of};
 use crate::helper::Helper;
+use crate::raw::at;
 
 /// Up to as many bytes are copied or zeroed by loads and stores of words.
 pub(super) const MOST_INLINE: u32 = 128;
@@ -74,6 +75,12 @@ impl Translator<'_> {
 
     /// Runs `body` with the address of a place to write, if it is there; `bytes` from it on are written.
     pub(super) fn writable(&mut self, place: &Place, bytes: u32, body: impl FnOnce(&mut Self, Address)) {
+        self.note_written(place, bytes);
+        self.erasable(place, bytes, body);
+    }
+
+    /// The same where zeros are written, so that there is nothing more to zero when the next packet enters.
+    fn erasable(&mut self, place: &Place, bytes: u32, body: impl FnOnce(&mut Self, Address)) {
         match self.locate(place) {
             Located::At(address) => {
                 if address.fixed.is_none() {
@@ -89,10 +96,22 @@ impl Translator<'_> {
         }
     }
 
+    /// Has the headers zeroed when the next packet enters of which `bytes` from `place` on are written, whatever the index.
+    pub(super) fn note_written(&mut self, place: &Place, bytes: u32) {
+        let bits = self.shared.erased.bits(place.offset, span(place) + bytes) & !self.known.written;
+        if bits == 0 {
+            return;
+        }
+        let before = self.load_raw(I64, at::WRITTEN);
+        let bits_value = self.constant(I64, bits.into());
+        let after = self.builder.ins().bor(before, bits_value);
+        self.store_to(Memory::Raw, after, self.raw, at::WRITTEN);
+        self.known.written |= bits;
+    }
+
     /// `bytes` from `place` on are written, whatever the index.
     pub(super) fn forget(&mut self, place: &Place, bytes: u32) {
-        let span = place.index.map_or(0, |index| index.stride * index.count.saturating_sub(1));
-        self.known.forget(place.offset, span + bytes);
+        self.known.forget(place.offset, span(place) + bytes);
     }
 
     /// The scalar at `delta` bytes from an address.
@@ -136,7 +155,11 @@ impl Translator<'_> {
             }
             return;
         }
-        self.writable(place, storage_size(width), |this, address| this.store_at(address, 0, value));
+        let bytes = storage_size(width);
+        if self.constant_of_value(value) != Some(0) {
+            self.note_written(place, bytes);
+        }
+        self.erasable(place, bytes, |this, address| this.store_at(address, 0, value));
     }
 
     pub(super) fn copy(&mut self, dst: &Place, src: &Place, bytes: u32) {
@@ -171,7 +194,7 @@ impl Translator<'_> {
     }
 
     pub(super) fn zero(&mut self, place: &Place, bytes: u32) {
-        self.writable(place, bytes, |this, to| {
+        self.erasable(place, bytes, |this, to| {
             if bytes > MOST_INLINE {
                 let to = this.pointer(to);
                 let bytes = this.constant(I64, bytes.into());
@@ -190,6 +213,11 @@ impl Translator<'_> {
         let offset = self.builder.ins().iconst(I64, i64::from(address.offset));
         self.builder.ins().iadd(address.base, offset)
     }
+}
+
+/// Bytes between the first element that a place may be in and the last.
+fn span(place: &Place) -> u32 {
+    place.index.map_or(0, |index| index.stride * index.count.saturating_sub(1))
 }
 
 /// The words that make up so many bytes, with their offsets.

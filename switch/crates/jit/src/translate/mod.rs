@@ -4,6 +4,7 @@
 //! temp's width. The frame stays in memory, but what a straight line of code stored or loaded is remembered
 //! ([`known`]), so a field goes from the packet to a key in a register.
 
+mod deparser;
 mod emit;
 mod externs;
 mod few;
@@ -27,8 +28,9 @@ use cranelift_codegen::ir::{AliasRegion, AliasRegionData, Block, InstBuilder, St
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use ir::flow::Flow;
-use ir::{BlockId, FunctionId, Handle, Inst, Operand, Program, Temp, Terminator};
+use ir::{BlockId, FunctionId, Handle, Inst, Program, Terminator};
 use runtime::Held;
+use runtime::frame::Erased;
 
 use crate::raw::at;
 use crate::slow::SlowCalls;
@@ -46,6 +48,8 @@ pub(crate) struct Shared {
     pub slow_calls: SlowCalls,
     /// Address of a frame full of zeros, which is read in place of an element that is not there.
     pub zeros: usize,
+    /// What of a frame is zeroed only where it is noted as written.
+    pub erased: Erased,
     /// By table: what is built into the code; nothing of those that it looks up.
     pub held: Vec<Option<Held>>,
     /// What marked code tells where it is.
@@ -209,32 +213,18 @@ impl Translator<'_> {
         summary
     }
 
-    /// The output is reserved once when no block can run twice.
-    fn summary(&self) -> Summary {
-        let mut place = vec![0; self.function.blocks.len()];
-        for (i, block) in self.flow.order.iter().enumerate() {
-            place[block.index()] = i;
-        }
-        let mut output = 0;
-        for block in &self.flow.order {
-            let block_data = &self.function.blocks[*block];
-            if block_data.end.successors().any(|next| place[next.index()] <= place[block.index()]) {
-                return Summary::default();
-            }
-            for inst in &block_data.insts {
-                if let Inst::Emit { header, .. } = *inst {
-                    output += self.most_bytes(header);
-                }
-            }
-        }
-        Summary { output }
-    }
-
     fn translate_block(&mut self, id: BlockId) {
         let function = self.function;
         let block = &function.blocks[id];
-        for (i, inst) in block.insts.iter().enumerate() {
-            let rest = &block.insts[i + 1..];
+        let mut left = &block.insts[..];
+        while let Some((inst, rest)) = left.split_first() {
+            let emits = self.rare_emits(left);
+            if emits > 0 {
+                self.emit_if_any(&left[..emits]);
+                left = &left[emits..];
+                continue;
+            }
+            left = rest;
             if let Inst::Lookup { table, keys, hit, action, .. } = inst
                 && self.is_built_in(*table, keys)
             {
@@ -257,25 +247,6 @@ impl Translator<'_> {
             self.translate_inst(inst);
         }
         self.translate_end(&block.end);
-    }
-
-    /// When the rest of a block does nothing but branch on whether `error` is set: where it goes if it is, and if not.
-    fn decides(&self, error: Temp, rest: &[Inst], end: &Terminator) -> Option<(BlockId, BlockId)> {
-        let mut rest = rest.iter().filter(|inst| !inst.is_note());
-        let (Some(Inst::Compare { dst, op, a, b, .. }), None) = (rest.next(), rest.next()) else { return None };
-        let Terminator::Branch { cond, then, otherwise } = end else { return None };
-        if *cond != Operand::Temp(*dst) || self.uses[dst.index()] != 1 {
-            return None;
-        }
-        let (error, zero) = (Operand::Temp(error), Operand::Imm(0));
-        if (*a, *b) != (error, zero) && (*a, *b) != (zero, error) {
-            return None;
-        }
-        match op {
-            ir::CompareOp::Ne => Some((*then, *otherwise)),
-            ir::CompareOp::Eq => Some((*otherwise, *then)),
-            _ => None,
-        }
     }
 
     fn translate_inst(&mut self, inst: &Inst) {
@@ -418,19 +389,6 @@ impl Translator<'_> {
                 self.mark_around();
                 self.builder.ins().return_(&[]);
             }
-        }
-    }
-
-    /// The error temp of an instruction that has code of its own for its failure, which can lead straight elsewhere.
-    fn fallible(&self, inst: &Inst) -> Option<Temp> {
-        match inst {
-            Inst::Extract { error, header, place, .. } => {
-                let index = place.index;
-                let there = index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
-                (there && parser::is_simple(&self.program.header_types[*header])).then_some(*error)
-            }
-            Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),
-            _ => None,
         }
     }
 }

@@ -1,17 +1,50 @@
-//! Parsers and deparsers.
+//! Parsers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
-use ir::{BlockId, Dest, Handle, HeaderField, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, storage_size};
+use ir::{
+    BlockId, Dest, Handle, HeaderField, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, Terminator, storage_size,
+};
 
 use super::known::Known;
 use super::memory::{Address, Located};
-use super::wire::{Reader, Writer};
-use super::{Memory, Slot, Translator, type_of};
+use super::wire::Reader;
+use super::{Slot, Translator, type_of};
 use crate::helper::Helper;
-use crate::raw::at;
 
 impl Translator<'_> {
+    /// The error temp of an instruction that has code of its own for its failure, which can lead straight elsewhere.
+    pub(super) fn fallible(&self, inst: &Inst) -> Option<Temp> {
+        match inst {
+            Inst::Extract { error, header, place, .. } => {
+                let index = place.index;
+                let there = index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
+                (there && is_simple(&self.program.header_types[*header])).then_some(*error)
+            }
+            Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),
+            _ => None,
+        }
+    }
+
+    /// When the rest of a block does nothing but branch on whether `error` is set: where it goes if it is, and if not.
+    pub(super) fn decides(&self, error: Temp, rest: &[Inst], end: &Terminator) -> Option<(BlockId, BlockId)> {
+        let mut rest = rest.iter().filter(|inst| !inst.is_note());
+        let (Some(Inst::Compare { dst, op, a, b, .. }), None) = (rest.next(), rest.next()) else { return None };
+        let Terminator::Branch { cond, then, otherwise } = end else { return None };
+        if *cond != Operand::Temp(*dst) || self.uses[dst.index()] != 1 {
+            return None;
+        }
+        let (error, zero) = (Operand::Temp(error), Operand::Imm(0));
+        if (*a, *b) != (error, zero) && (*a, *b) != (zero, error) {
+            return None;
+        }
+        match op {
+            ir::CompareOp::Ne => Some((*then, *otherwise)),
+            ir::CompareOp::Eq => Some((*otherwise, *then)),
+            _ => None,
+        }
+    }
+
     /// An instruction that gives an error. With `failed`, the block to go to if it does and nothing else to do then,
     /// the code goes on only where it did not.
     pub(super) fn translate_fallible(&mut self, inst: &Inst, failed: Option<BlockId>) {
@@ -92,6 +125,7 @@ impl Translator<'_> {
 
     fn extract(&mut self, what: Extract, place: &Place, failed: Option<BlockId>) {
         let size = self.program.header_types[what.header].size;
+        self.note_written(place, size);
         match self.locate(place) {
             Located::At(to) => self.extract_to(what, to, failed),
             // An element that is not there takes nothing from the packet; lowered programs check before.
@@ -182,13 +216,13 @@ impl Translator<'_> {
     }
 
     /// Whether a number of bits is not one of bytes.
-    fn not_whole_bytes(&mut self, bits: Value) -> Value {
+    pub(super) fn not_whole_bytes(&mut self, bits: Value) -> Value {
         let (seven, zero) = (self.constant(I32, 7), self.constant(I32, 0));
         let rest = self.builder.ins().band(bits, seven);
         self.builder.ins().icmp(IntCC::NotEqual, rest, zero)
     }
 
-    fn offset_by(&mut self, pointer: Value, bytes: u32) -> Value {
+    pub(super) fn offset_by(&mut self, pointer: Value, bytes: u32) -> Value {
         let bytes = self.constant(I64, bytes.into());
         self.builder.ins().iadd(pointer, bytes)
     }
@@ -266,89 +300,6 @@ impl Translator<'_> {
         let empty = self.builder.ins().icmp(IntCC::Equal, left, zero);
         self.set(dst, empty);
     }
-
-    /// Bytes that a header takes on the wire at most.
-    pub(super) fn most_bytes(&self, header: HeaderTypeId) -> u32 {
-        let bits: u32 = self.program.header_types[header].fields.iter().map(|field| field.width).sum();
-        bits.div_ceil(8)
-    }
-
-    pub(super) fn emit(&mut self, id: HeaderTypeId, place: &Place) {
-        let program = self.program;
-        let header = &program.header_types[id];
-        let from = self.readable(place);
-        let valid = self.load_at(from, 0, I8);
-        let parts = Parts::of(header);
-        self.only_if(valid, |this| {
-            if !parts.whole_bytes {
-                return this.emit_slow(id, place);
-            }
-            let Some(varbit) = parts.varbit else {
-                this.make_room(id);
-                let out = this.builder.use_var(this.out);
-                return this.emit_fields(out, parts.before, from);
-            };
-            let most = this.constant(I32, varbit.width.into());
-            let bits = this.load_at(from, varbit.offset, I32);
-            let longer = this.builder.ins().icmp(IntCC::UnsignedGreaterThan, bits, most);
-            let bits = this.select(longer, most, bits);
-            let odd = this.not_whole_bytes(bits);
-            let (slow, fast, join) =
-                (this.builder.create_block(), this.builder.create_block(), this.builder.create_block());
-            this.builder.set_cold_block(slow);
-            this.builder.ins().brif(odd, slow, &[], fast, &[]);
-            this.builder.switch_to_block(slow);
-            this.emit_slow(id, place);
-            this.builder.ins().jump(join, &[]);
-
-            this.builder.switch_to_block(fast);
-            this.make_room(id);
-            let out = this.builder.use_var(this.out);
-            this.emit_fields(out, parts.before, from);
-            let out = this.builder.use_var(this.out);
-            let value = this.pointer(Address { offset: from.offset + varbit.offset as i32 + 4, ..from });
-            let bits = this.cast(bits, I64);
-            let bytes = this.shift_right(bits, 3);
-            this.call(Helper::copy(), &[out, value, bytes]);
-            let out = this.builder.ins().iadd(out, bytes);
-            this.emit_fields(out, parts.after, from);
-            this.builder.ins().jump(join, &[]);
-            this.builder.switch_to_block(join);
-        });
-    }
-
-    /// Writes fields to `out`, which the output then follows.
-    fn emit_fields(&mut self, out: Value, fields: &[HeaderField], from: Address) {
-        let mut writer = Writer::new(Memory::Output, out);
-        for field in fields {
-            self.write_stored(&mut writer, from, field.offset, field.width);
-        }
-        let out = self.offset_by(out, writer.len() / 8);
-        self.builder.def_var(self.out, out);
-    }
-
-    fn emit_slow(&mut self, header: HeaderTypeId, place: &Place) {
-        self.write_back();
-        self.slow_call(&Inst::Emit { header, place: *place });
-        self.read_back();
-    }
-
-    /// Makes sure that the header's bytes fit behind the output.
-    fn make_room(&mut self, header: HeaderTypeId) {
-        if self.output_reserved {
-            return;
-        }
-        let bytes = self.constant(I64, self.most_bytes(header).into());
-        let out = self.builder.use_var(self.out);
-        let after = self.builder.ins().iadd(out, bytes);
-        let end = self.load_raw(I64, at::OUT_END);
-        let full = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, after, end);
-        self.only_if(full, |this| {
-            this.write_back();
-            this.call(Helper::reserve(), &[this.raw, bytes]);
-            this.read_back();
-        });
-    }
 }
 
 /// An extraction but for its place.
@@ -369,16 +320,16 @@ struct Wrong {
 }
 
 /// A header's fields before and after its varbit.
-struct Parts<'a> {
-    before: &'a [HeaderField],
-    varbit: Option<&'a HeaderField>,
-    after: &'a [HeaderField],
+pub(super) struct Parts<'a> {
+    pub before: &'a [HeaderField],
+    pub varbit: Option<&'a HeaderField>,
+    pub after: &'a [HeaderField],
     /// Whether both parts are whole bytes, so that all fields have their place when the varbit has whole bytes.
-    whole_bytes: bool,
+    pub whole_bytes: bool,
 }
 
 impl<'a> Parts<'a> {
-    fn of(header: &'a HeaderType) -> Self {
+    pub fn of(header: &'a HeaderType) -> Self {
         let fields = &header.fields[..];
         let (before, rest) = fields.split_at(fields.iter().position(|field| field.varbit).unwrap_or(fields.len()));
         let (varbit, after) = rest.split_first().map_or((None, rest), |(varbit, after)| (Some(varbit), after));

@@ -13,8 +13,9 @@ use runtime::{Backend, Context, Device};
 const PARSER: usize = 0;
 const DEPARSER: usize = 1;
 const TOO_SHORT: u32 = 1;
-/// Where the header stands, in an element of a stack if the test wants so.
-const PLACE: u32 = 16;
+/// Where the header stands, in an element of a stack if the test wants so; far enough behind the other variables that it is
+/// not zeroed with them.
+const PLACE: u32 = 64;
 /// Where the parser leaves its error, and a mark on its ordinary way.
 const ERROR: u32 = 0;
 const MARK: u32 = 4;
@@ -56,7 +57,7 @@ fn program(header: HeaderType, shape: Shape) -> Program {
     let size = header.size;
     let frame = (PLACE + size * 3).next_multiple_of(8);
     let mut program = Program {
-        frame: Frame { size: frame, persistent: frame, ..Frame::default() },
+        frame: Frame { size: frame, persistent: frame, headers: frame, ..Frame::default() },
         errors: errors(),
         ..Program::default()
     };
@@ -175,6 +176,8 @@ proptest! {
         context.packet.refill(0, &packet);
         let element = shape.element.unwrap_or(0);
         context.frame.write(INDEX, 32, element.into());
+        // The code must say itself that it writes the header, or it is neither emitted nor zeroed.
+        context.frame.set_written(0);
         jit.run(FunctionId::new(PARSER), &mut context);
 
         let there = element < 3;

@@ -6,6 +6,7 @@ use interp::Interpreter;
 use ir::{FunctionId, Handle};
 use jit::Jit;
 use proptest::prelude::*;
+use runtime::frame::Erased;
 use runtime::{Backend, Context, Device};
 
 use crate::random::{Builder, Recipe};
@@ -27,15 +28,22 @@ proptest! {
         let program = Arc::new(builder.finish(locals));
         let jit = Jit::compile(program.clone()).unwrap();
         let interpreter = Interpreter::new(program.clone());
+        let erased = Erased::new(&program.frame);
         let device = Device::new(program.clone()).unwrap();
         for seed in seeds {
             let run = |backend: &dyn Backend| {
                 let mut context = Context::new(&device, 0);
                 fill(&mut context.frame, seed);
+                let filled = context.frame.persistent().iter().zip(0..).filter(|(byte, _)| **byte != 0);
+                let written = filled.fold(0, |written, (_, offset)| written | erased.bits(offset, 1));
+                context.frame.set_written(written);
                 context.fuel = 20;
                 backend.run(FunctionId::new(0), &mut context);
                 assert!(!context.effects.fault);
-                (context.frame.persistent().to_vec(), context.fuel)
+                let result = (context.frame.persistent().to_vec(), context.fuel);
+                context.start(0);
+                assert!(context.frame.is_zeroed(), "something was written that is not zeroed");
+                result
             };
             let (expected, found) = (run(&interpreter), run(&jit));
             prop_assert_eq!(found, expected);

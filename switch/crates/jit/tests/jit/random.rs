@@ -457,7 +457,7 @@ impl Builder {
         }
         self.end(Terminator::Return);
         let persistent = if locals { VARIABLES } else { self.size };
-        let frame = Frame { size: self.size, persistent, ..Frame::default() };
+        let frame = Frame { size: self.size, persistent, headers: persistent, ..Frame::default() };
         let mut program = Program { frame, errors: errors(), ..Program::default() };
         program.functions.push(Function { name: "test".into(), temps: self.temps, blocks: self.blocks });
         program
