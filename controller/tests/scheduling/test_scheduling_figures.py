@@ -7,7 +7,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
-from scheduling.test_scheduling_schedules import PP, QQ, RULE, Site
+from scheduling.scheduled_site import PP, QQ, RULE, Site
 
 from wayname.config.schedules import Probe
 from wayname.ioam.collector import Collector
