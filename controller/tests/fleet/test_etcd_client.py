@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from access.certificates import Authority
 
+import wayname.fleet.etcd as etcd_client
 from wayname.config.tls import Tls
 from wayname.fleet.etcd import Compacted, CreatedAt, Delete, Etcd, EtcdError, Get, Put
 from wayname_lab.etcd import EtcdCluster, Secured, missing_for_etcd
@@ -91,6 +93,25 @@ async def test_a_member_that_is_dead_is_not_waited_for(three_etcds: EtcdCluster)
         three_etcds.kill(three_etcds.members[2])
         with pytest.raises(EtcdError, match=r"no etcd answers at 127\.0\.0\.1:"):
             await etcd.transact([], Put(b"a", b"2"))
+
+
+async def test_watches_stay_at_a_member_that_was_late_and_leave_one_that_is_silent(
+    three_etcds: EtcdCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, other = (each for each in three_etcds.members if each is not three_etcds.leader())
+    etcd = Etcd([f"{each.host}:{each.client}" for each in (late, other)])
+    async with asyncio.timeout(60):
+        done = await etcd.transact([], Put(b"a", b"1"))
+        for silent_seconds, stays in ((60.0, True), (0.0, False)):
+            monkeypatch.setattr(etcd_client, "SILENT_SECONDS", silent_seconds)
+            looks = etcd.looks(b"a", done.revision, done.revision, 0.1)
+            await anext(looks)
+            three_etcds.send(late, signal.SIGSTOP)
+            assert await etcd.get(b"a")
+            three_etcds.send(late, signal.SIGCONT)
+            assert (await anext(looks, "moved") != "moved") is stays
+            await looks.aclose()
+    await etcd.close()
 
 
 async def test_over_tls_with_a_certificate(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ Of aetcd we use the messages and stubs alone: its own client knows one member, a
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+from zlib import crc32
 
 import grpc
 import grpc.aio
@@ -22,6 +24,11 @@ from wayname.tls_files import credentials
 
 # A member that has not answered in this time is not asked again before the others.
 ATTEMPT_SECONDS = 0.5
+# A member that was late is asked first all the same, unless nothing came from it for so long: whoever watches would
+# follow, all at once, and this process may be what is late.
+SILENT_SECONDS = 2 * ATTEMPT_SECONDS
+# Keys are looked at again at so many moments in all, each at its own.
+MOMENTS = 10
 # A range is read in parts: one message of gRPC has 4 MiB at most.
 KEYS_AT_ONCE = 1000
 # etcd's own bound, --max-txn-ops.
@@ -217,13 +224,14 @@ class Etcd:
         """Yield now and then until a key is not as at a revision, at which it was `changed` last; raise `EtcdError`.
 
         It is watched. The member that tells of changes may be cut off, so it is looked for them every so many seconds:
-        by all of a process at the same time, which then asks once for all of them (`GroupCommit`).
+        at one of a few moments, so that a process asks for many keys at once (`GroupCommit`), and never for all.
         """
+        moment = crc32(key) % MOMENTS * every / MOMENTS
         member = self._members[self._first]
         told = asyncio.ensure_future(anext(self.watch(key, revision + 1)))
         try:
             while True:
-                await asyncio.wait({told}, timeout=every - asyncio.get_running_loop().time() % every)
+                await asyncio.wait({told}, timeout=every - (asyncio.get_running_loop().time() - moment) % every)
                 if told.done():
                     told.result()
                     return
@@ -241,12 +249,15 @@ class Etcd:
         """Ask the members one after the other; what one refuses for a reason of its own, all would."""
         said: list[str] = []
         mend = "more than half of the members of etcd have to answer"
+        clock = asyncio.get_running_loop().time
+        begin, is_late = self._first, False
         for number in range(len(self._members)):
-            at = (self._first + number) % len(self._members)
+            at = (begin + number) % len(self._members)
             member = self._members[at]
             try:
                 answer = await ask(member, {"timeout": patience, "metadata": _METADATA})
             except TimeoutError:
+                # A lease cannot wait until the member is silent for long.
                 said.append(f"etcd at {member.endpoint} does not answer")
             except grpc.aio.AioRpcError as error:
                 said.append(_told(member, error))
@@ -255,11 +266,19 @@ class Etcd:
                         raise RefusedError(said[0]) from None
                     mend = ""
                     break
+                is_late |= at == begin and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             else:
-                self._first = at
+                member.answered = clock()
+                if not is_late or member.answered - self._members[begin].answered > SILENT_SECONDS:
+                    self._ask_first(at, begin)
                 return answer
-        self._first = (self._first + 1) % len(self._members)
+        self._ask_first((begin + 1) % len(self._members), begin)
         raise EtcdError("; ".join(filter(None, (*sorted(said), mend))))
+
+    def _ask_first(self, at: int, begin: int) -> None:
+        """Ask this member first from now on, unless another one is already in place of who was."""
+        if self._first == begin:
+            self._first = at
 
 
 # As BoringSSL names it.
@@ -283,6 +302,8 @@ class _Member:
         self.watches = rpc.WatchStub(self.channel)
         # The stream by which leases are kept, while nobody asks by it.
         self._keeping: Any = None
+        # When it last answered, by the loop's clock.
+        self.answered = -math.inf
 
     async def keep_alive(self, request: Any, patience: float) -> Any:
         """Ask by the stream that is open, or by a new one."""
