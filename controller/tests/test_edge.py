@@ -337,7 +337,7 @@ class TestRoutes:
             rig.advance(0.1)
         assert "nexthop.down" in rig.kinds()
 
-    @pytest.mark.parametrize(("late", "every"), [(0.0, 0.25), (0.002, 0.25), (0.005, 0.5), (0.009, 0.9), (0.3, 1.0)])
+    @pytest.mark.parametrize(("late", "every"), [(0.0, 0.25), (0.002, 0.25), (0.0023, 0.55), (0.003, 1.25), (0.3, 2.0)])
     def test_probes_are_put_off_where_turns_come_late(
         self, rig: Rig, first: Host, second: Host, late: float, every: float
     ) -> None:
@@ -351,6 +351,17 @@ class TestRoutes:
         assert 2 * (rig.now - began) / len(sent) == pytest.approx(every + late, rel=0.2)
         assert bool(rig.edge.liveness.put_off) is (every > 0.25)
         assert "nexthop.down" not in rig.kinds()
+
+    def test_who_is_silent_is_found_where_probes_are_put_off(self, rig: Rig, first: Host, second: Host) -> None:
+        rig.advance(1)
+        turn_late(rig, 0.01, 12)
+        first.silent = True
+        began, put_off = rig.now, rig.edge.liveness.put_off
+        while "nexthop.down" not in rig.kinds():
+            turn_late(rig, 0.01, 1)
+            assert rig.now - began < 3
+        assert put_off
+        assert [each.subject for each in rig.events if each.kind == "nexthop.down"] == ["2001:db8:100::1"]
 
     def test_one_late_turn_puts_nothing_off(self, rig: Rig, first: Host, second: Host) -> None:
         rig.advance(1)

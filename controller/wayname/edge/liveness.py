@@ -12,7 +12,7 @@ the next one nothing comes back, and nothing is counted. Where no loopback can b
 misses count by time, but not in a turn that comes late.
 
 A process that stands for many edges may have no time left. What has changed comes before probes then: where turns come
-late, one after the other, the next probes are put off, up to a bound.
+late, one after the other, the next probes are put off, up to a bound; not those of a next hop that has not answered.
 
 What goes by a next hop may arrive although no probe comes back, since a link loses one direction alone. Who hears that
 from a peer says it here (`arrived`): forward progress (RFC 4861, section 7.3.1). While the last such word is younger
@@ -52,8 +52,12 @@ from wayname.wire.mac import Mac
 MOST_MISSES = 3
 # Of the time between probes.
 LATE = 0.25
-# A probe is put off to so many times what turns are late by, and to so many times `probe` at most.
-PUT_OFF, LONGEST = 100, 4
+# A turn is not late before that, in seconds: timers have milliseconds.
+IN_TIME = 0.002
+# A probe is put off by so many times what turns are later than that, and to so many times `probe` at most.
+PUT_OFF, LONGEST = 1000, 8
+# Of the time until a probe that was put off: without an answer to the last one until then, it comes at once.
+IN_DOUBT = 0.25
 MARK_OCTETS = 8
 # Of a probe, from its source to its end: what comes back as it left.
 RETURNED_OCTETS = 16 + 16 + 8 + MARK_OCTETS
@@ -88,6 +92,8 @@ class _Watched:
     asked: bool = False
     # When somebody was last told that what goes by it arrives.
     arrived: float = -math.inf
+    # When the next probe is due if this one is answered.
+    next_probe: float = 0.0
     # Since the last answer.
     loopbacks: _Loopbacks = field(default_factory=_Loopbacks)
     # Where it was last: what the switch forwards by may be gone when the line comes back.
@@ -260,6 +266,8 @@ class Liveness:
         watched = self._watched.get(hop)
         if watched is None:
             return
+        if watched.asked and watched.next_probe > now:
+            self._timers.set(hop, watched.next_probe)
         _begin_anew(watched)
         neighbour = self._neighbours.get(hop)
         if neighbour is not None:
@@ -282,7 +290,7 @@ class Liveness:
         probe = self._config.timing.probe
         # One turn alone says nothing: it may have had a large configuration to compare.
         behind, self._late = min(late, self._late), late
-        pause = min(max(probe, PUT_OFF * behind), LONGEST * probe)
+        pause = min(probe + PUT_OFF * max(0.0, behind - IN_TIME), LONGEST * probe)
         for hop in self._timers.due(now):
             watched = self._watched[hop]
             if self._routes.is_one_way(hop) and late < probe * LATE and not self._has_progress(watched, now):
@@ -299,7 +307,8 @@ class Liveness:
             doubtful = in_doubt and watched.health is not NextHopHealth.DOWN
             self.probes += 1
             self.put_off += pause > probe and not doubtful
-            self._timers.set(hop, now + (probe / 2 if doubtful else pause))
+            watched.next_probe = now + (probe / 2 if doubtful else pause)
+            self._timers.set(hop, min(watched.next_probe, now + max(probe, IN_DOUBT * pause)))
 
     def _miss(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.misses += 1
