@@ -86,7 +86,7 @@ class Switches(grpc.GenericRpcHandler):
         for each in await self._asked(SERVICE + "Read", octets, context):
             yield each.SerializeToString()
 
-    async def _stream(self, requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+    async def _stream(self, requests: AsyncIterator[bytes], context: Any) -> None:
         stream = _LiveStream()
 
         async def hear() -> None:
@@ -95,7 +95,7 @@ class Switches(grpc.GenericRpcHandler):
                 message = p4r.StreamMessageRequest.FromString(octets)
                 if message.HasField("packet"):
                     for said in router.messages(message.packet):
-                        stream.send(said)
+                        await context.write(said.SerializeToString())
                     continue
                 if not opened:
                     self._switch(message.arbitration.device_id).open(stream)
@@ -108,7 +108,7 @@ class Switches(grpc.GenericRpcHandler):
                 told = await stream.told.get()
                 if isinstance(told, Refused):
                     await context.abort(told.code, told.details)
-                yield told.SerializeToString()
+                await context.write(told.SerializeToString())
         finally:
             hearing.cancel()
             stream.closed()
