@@ -6,15 +6,14 @@ says becomes entries, what the switch and the DNS say becomes questions to the e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address
 
 import finsy as fy
 
 from wayname.config.model import Provider
-from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive, Severity
+from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive
 from wayname.edge.links import ReceivedPacket
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
@@ -25,8 +24,10 @@ from wayname.ilnp.edge.border import SiteBorder
 from wayname.ilnp.edge.directory import IlnpDirectory
 from wayname.ilnp.edge.draining import DrainedProviders
 from wayname.ilnp.edge.errors import for_host
+from wayname.ilnp.edge.events import EndpointEvents
+from wayname.ilnp.edge.kept_sessions import KeptSessions
 from wayname.ilnp.edge.openings import MOST_FOUND, Openings
-from wayname.ilnp.edge.session import Ends, IlnpSession
+from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.edge.sites import Sites
 from wayname.ilnp.edge.tables import IlnpTables, want_sites
 from wayname.ilnp.edge.waiting import WaitingMessages, WaitingPairs
@@ -37,7 +38,7 @@ from wayname.ilnp.lookup import Found
 from wayname.ilnp.policies import AdmissionPolicy, Count, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment, State
-from wayname.ilnp.vectors import NID, Vector, half_text
+from wayname.ilnp.vectors import NID, Vector
 from wayname.p4_constants import Punt
 from wayname.session.answers import SessionAnswer
 from wayname.session.context import SessionContext
@@ -48,21 +49,6 @@ from wayname.wire import icmpv6
 from wayname.wire.ipv6 import Packet
 
 SECRET = "ilnp-secret"
-
-# Moves are told of each session by itself.
-KINDS = {
-    ilnp.Kind.NAIVE: ("ilnp.naive", Severity.WARNING),
-    ilnp.Kind.UNANSWERED: ("ilnp.unanswered", Severity.INFO),
-    ilnp.Kind.WITHOUT_ILNP: ("ilnp.without", Severity.INFO),
-    ilnp.Kind.HALF_OPEN: ("ilnp.half_open", Severity.WARNING),
-    ilnp.Kind.REFUSED: ("ilnp.refused", Severity.WARNING),
-    ilnp.Kind.FORGED: ("ilnp.forged", Severity.WARNING),
-    ilnp.Kind.REPLAYED: ("ilnp.replayed", Severity.WARNING),
-    ilnp.Kind.CLAIMED: ("ilnp.claimed", Severity.WARNING),
-    ilnp.Kind.PROTOCOL: ("ilnp.protocol", Severity.WARNING),
-    ilnp.Kind.DROPPED: ("ilnp.dropped", Severity.INFO),
-    ilnp.Kind.UNTOLD: ("session.untold", Severity.WARNING),
-}
 
 
 class IlnpSessions(SessionManager):
@@ -78,24 +64,18 @@ class IlnpSessions(SessionManager):
         remembered = self._remembered = means.remembered
         self._endpoint: Endpoint | None = None
         self._hosts: dict[NID, Host] = {}
-        self._sessions: dict[Names, IlnpSession] = {}
-        self._by_number: dict[int, IlnpSession] = {}
         self._messages = WaitingMessages()
         self._pairs = WaitingPairs()
-        # How many sessions were admitted, and how often the endpoint told of what.
-        self.admitted = 0
-        self.told: Counter[str] = Counter()
+        self._events = EndpointEvents(outputs)
         drained = self._drained = DrainedProviders(egress, remembered, outputs)
         self._sites = Sites(rules, egress.is_open, drained.is_drained)
         self._tables = IlnpTables(means.providers.table_of, drained.is_usable, means.schedules, rules, outputs.desired)
+        self._sessions = KeptSessions(means, drained, self._tables)
         want_sites(rules, outputs.desired)
         self._openings = Openings(rules, outputs.desired)
         self.directory: IlnpDirectory | None = None
         if rules.names is not None:
             self.directory = IlnpDirectory(rules.names, rng, outputs, self._found)
-        for number in memory.session_numbers(remembered):
-            # They are taken up when the switch is there; until then nobody else gets their numbers.
-            self._numbers.keep(number)
 
     @property
     def punts(self) -> PuntHandlers:
@@ -128,7 +108,7 @@ class IlnpSessions(SessionManager):
 
     def numbers(self) -> Iterable[int]:
         """Return the numbers of its sessions."""
-        return self._by_number.keys()
+        return self._sessions.numbers()
 
     def paths_of_sessions(self) -> Iterator[PathsOfSession]:
         """Yield the paths of the sessions that there are now, for who counts very many; they may change meanwhile."""
@@ -137,7 +117,7 @@ class IlnpSessions(SessionManager):
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""
-        session = self._by_number.get(number)
+        session = self._sessions.numbered(number)
         return session_answer(session, self.entry(session.names), self._egress) if session else None
 
     def may_move(self, number: int, path: str) -> tuple[int | None, str]:
@@ -152,6 +132,16 @@ class IlnpSessions(SessionManager):
     def places(self) -> int:
         """How many places of the cache are taken, by sessions and by what hosts here asked for."""
         return self._endpoint.places if self._endpoint else 0
+
+    @property
+    def admitted(self) -> int:
+        """How many sessions were admitted."""
+        return self._sessions.admitted
+
+    @property
+    def told(self) -> Mapping[str, int]:
+        """By kind, how often the endpoint told of something."""
+        return self._events.told
 
     @property
     def resources_used(self) -> float:
@@ -189,7 +179,7 @@ class IlnpSessions(SessionManager):
         for was in memory.sessions(self._remembered, now):
             local = was.entry.local_identity.address
             if self.speaks_for(local):
-                self._tables.want(self._take_up(was, self._sites.host(local), now))
+                self._tables.want(self._sessions.take_up(was, self._sites.host(local), now))
 
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a session, and no host here has only answered."""
@@ -346,20 +336,13 @@ class IlnpSessions(SessionManager):
     def _recall(self, endpoint: Endpoint, now: float) -> None:
         """Take up sessions where an earlier controller left them; those of hosts that are gone are forgotten."""
         for was in memory.sessions(self._remembered, now):
-            names, local = was.entry.names, was.entry.local_identity.address
+            local = was.entry.local_identity.address
             if not self.speaks_for(local):
-                self._outputs.remember(memory.session_key(names), None)
-                self._numbers.free(was.number, was.generation)
+                self._sessions.forget_remembered(was)
                 continue
             self._serve(local, now)
-            self._take_up(was, self._hosts[names.local], now)
+            self._sessions.take_up(was, self._hosts[was.entry.names.local], now)
             endpoint.restore(was.entry, now)
-
-    def _take_up(self, was: memory.PersistedIlnpSession, host: Host, now: float) -> IlnpSession:
-        stands = ilnp.Session.of(was.entry, host, now)
-        session = IlnpSession(was.number, was.generation, stands, was.path, was.paths, was.reason)
-        self._sessions[stands.names] = self._by_number[was.number] = session
-        return session
 
     def _serve(self, own: IPv6Address, now: float) -> None:
         assert self._endpoint is not None
@@ -411,66 +394,16 @@ class IlnpSessions(SessionManager):
         for output in outputs:
             match output:
                 case ilnp.Up(stands) | ilnp.Changed(stands):
-                    self._stands(stands, now)
+                    if not self._sessions.stands(stands, self.entry(stands.names), now):
+                        assert self._endpoint is not None
+                        self._endpoint.discard(stands.names, now)
                 case ilnp.Gone(names, why):
-                    self._gone(names, why, now)
+                    self._sessions.end(names, why, now)
                 case ilnp.UpdateUnacknowledged(names):
                     if self.directory is not None and self.directory.name_of(names.peer) is not None:
                         self.directory.seek(names.peer, now)
-                case ilnp.Event(kind, words, others) if kind in KINDS:
-                    name, severity = KINDS[kind]
-                    self.told[name.partition(".")[2]] += 1 + others
-                    more = f" (and {others} more before)" if others else ""
-                    self._outputs.event(now, name, "ilnp", words + more, severity)
+                case ilnp.Event():
+                    self._events.tell(output, now)
         for output in outputs:
             if isinstance(output, ilnp.Send):
                 self._egress.send(output.packet)
-
-    def _stands(self, stands: ilnp.Session, now: float) -> None:
-        session = self._sessions.get(stands.names)
-        if session is None:
-            numbered = self._numbers.take_unwatched()
-            if numbered is None:
-                text = f"{stands.names}: the switch has no room for another session"
-                self._outputs.event(now, "session.full", "ilnp", text, Severity.ERROR)
-                assert self._endpoint is not None
-                self._endpoint.discard(stands.names, now)
-                return
-            self.admitted += 1
-            session = IlnpSession(*numbered, stands)
-            self._sessions[stands.names] = self._by_number[session.number] = session
-            text = f"{stands.local_identity} with {stands.peer_identity}: a session between identifiers"
-            self._outputs.event(now, "session.up", session.number, text)
-        before = session.follow(stands)
-        if before is not None:
-            self._moved(session, before, now)
-        entry = self.entry(stands.names)
-        if entry is not None:
-            self._outputs.remember(memory.session_key(stands.names), memory.write_down(entry, session))
-        self._tables.want(session)
-
-    def _moved(self, session: IlnpSession, before: Ends, now: float) -> None:
-        stands = session.stands
-        source = Vector(before.ours, stands.names.local).address
-        if before.ours == stands.source:
-            session.reason = "the peer told its locators"
-        elif not self._egress.is_open(source):
-            session.reason = self._egress.why_closed(source)
-        elif self._drained.is_drained(source):
-            session.reason = f"{self.provider_of(source)} is to be left, and the peer knows"
-        else:
-            session.reason = "the preferred provider is there, and the peer knows"
-        way = f"from {half_text(stands.source)} to {half_text(stands.destination)}"
-        text = f"{stands.local_identity} with {stands.peer_identity}: packets go {way}: {session.reason}"
-        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING)
-
-    def _gone(self, names: Names, why: str, now: float) -> None:
-        session = self._sessions.pop(names, None)
-        self._outputs.remember(memory.session_key(names), None)
-        if session is None:
-            return
-        del self._by_number[session.number]
-        self._tables.forget(session)
-        self._numbers.free(session.number, session.generation)
-        text = f"{session.stands.local_identity} with {session.stands.peer_identity}: the session ends ({why})"
-        self._outputs.event(now, "session.down", session.number, text)
