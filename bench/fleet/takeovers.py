@@ -125,6 +125,8 @@ async def ready(lab: TwoEdges, scene: str) -> tuple[str, str]:
     """Return the active edge and the backup once sessions are where they should be before one dies."""
     active, backup = await lab.roles()
     await lab.session_at(active)
+    # Who has just been started again is a backup before it has its switch.
+    await lab.until_next_hops_answer(backup)
     if scene != "hip":
         # Of HIP's nobody but who agreed on them has keys; the edges agree anew.
         await lab.session_at(backup)
