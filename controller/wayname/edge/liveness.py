@@ -266,7 +266,8 @@ class Liveness:
         watched = self._watched.get(hop)
         if watched is None:
             return
-        if watched.asked and watched.next_probe > now:
+        due = self._timers.at(hop)
+        if watched.asked and due is not None and due < watched.next_probe:
             self._timers.set(hop, watched.next_probe)
         _begin_anew(watched)
         neighbour = self._neighbours.get(hop)
