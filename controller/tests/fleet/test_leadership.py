@@ -7,11 +7,12 @@ import contextlib
 import json
 import signal
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import Etcd, Put
+from wayname.fleet.etcd import CreatedAt, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leadership import FormError, Leadership
 from wayname.fleet.lease import Lease, boot_time
@@ -228,6 +229,44 @@ async def test_a_switch_that_heard_a_higher_id_makes_a_new_epoch(one_etcd: EtcdC
         await until(lambda: only.leadership.term not in (term, None))
         after = await only.leadership.elected()
         assert after.election_id > heard and after.election_id >> 64 == 4
+
+
+async def test_another_leader_of_the_same_revision_takes_the_place_of_one(tmp_path: Path) -> None:
+    """etcd was restored from a snapshot, and another controller was elected at the revision that this one had."""
+    for each in ("lost", "restored"):
+        (tmp_path / each).mkdir()
+    with EtcdCluster(tmp_path / "lost", 1) as lost, EtcdCluster(tmp_path / "restored", 1) as restored:
+        async with candidates(lost, "restored", boot_time) as (only,):
+            await only.lease.hold()
+            before, after = tmp_path / "before", tmp_path / "after"
+            assert lost.ctl("snapshot", "save", str(before)).returncode == 0
+            only.start()
+            term = await only.leadership.elected()
+            move(before, restored)
+            other = Etcd(restored.endpoints)
+            number = 0
+            while not number:
+                # It writes nothing, so that the revision is still that of the snapshot.
+                with contextlib.suppress(EtcdError):
+                    number, _ = await other.grant(600)
+            done = await other.transact([CreatedAt(only.keys.leader, 0)], Put(only.keys.leader, b"{}", number))
+            await other.close()
+            assert done.revision == term.revision
+            assert restored.ctl("snapshot", "save", str(after)).returncode == 0
+            ended = asyncio.create_task(only.until("fleet.ended"))
+            await asyncio.sleep(0)
+            move(after, lost)
+            async with asyncio.timeout(40):
+                await ended
+            assert not only.leadership.may_write()
+
+
+def move(snapshot: Path, etcd: EtcdCluster) -> None:
+    """Have the one member of an etcd go on from a snapshot."""
+    [member] = etcd.members
+    etcd.kill(member)
+    etcd.restore(member, snapshot)
+    etcd.start(member)
 
 
 async def test_what_a_newer_controller_wrote_is_refused_in_one_line(one_etcd: EtcdCluster) -> None:

@@ -279,7 +279,8 @@ class Leadership:
         while True:
             try:
                 revision, found = await self._look()
-                if found is None or found.created != term.revision:
+                # Restored from a snapshot etcd counts its revisions again: another leader may have the same one.
+                if found is None or (found.created, found.lease) != (term.revision, term.lease.number):
                     return TAKEN_AWAY
                 await self._change(revision, found, 10 * self._lease.seconds)
             except EtcdError:
