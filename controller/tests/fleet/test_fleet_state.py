@@ -58,6 +58,31 @@ async def test_a_successor_reads_what_the_leader_wrote_and_etcd_does_not(one_etc
         assert successor.read() == many
 
 
+@pytest.mark.parametrize("writes_first", [False, True])
+async def test_what_etcd_forgot_is_written_anew(one_etcd: EtcdCluster, writes_first: bool) -> None:
+    """As one does that was restored from an older snapshot: it lacks what is new, and has what is over."""
+    async with leading(one_etcd, f"forgot-{writes_first}") as (etcd, keys, term):
+        older, written = state(etcd, keys, OLD), state(etcd, keys, OLD)
+        older.put(Persist("over", 1), Persist("kept", 1))
+        await older.settle(term)
+        _, before = await etcd.below(keys.state)
+        await written.load()
+        written.put(Persist("over", None), Persist("kept", 2), Persist("new", 3))
+        assert await written.settle(term) == "" and not await written.has_to_write_anew()
+        await etcd.transact([], Delete(keys.state, is_prefix=True), Delete(keys.written))
+        # Another member's state, sealed by a key that nobody has any more, is left alone.
+        await etcd.transact([], *(Put(each.key, each.value) for each in before), Put(keys.state + b"lost", b"?"))
+        if writes_first:
+            written.put(Persist("later", 4))
+            assert await written.settle(term) == ""
+        assert await written.has_to_write_anew() and await written.settle(term) == "" and written.unwritten == 0
+        assert not await written.has_to_write_anew()
+        await etcd.transact([], Delete(keys.state + b"lost"))
+        successor = state(etcd, keys, OLD)
+        await successor.load()
+        assert successor.read() == {"kept": 2, "new": 3, **({"later": 4} if writes_first else {})}
+
+
 async def test_a_backup_follows_what_the_leader_writes(one_etcd: EtcdCluster) -> None:
     async with leading(one_etcd, "followed") as (etcd, keys, term):
         written, backup = state(etcd, keys, OLD), state(etcd, keys, OLD)

@@ -163,6 +163,7 @@ class Controller:
                 group.create_task(self._questions.run())
                 if self.fleet:
                     group.create_task(self.fleet.run())
+                    group.create_task(self.fleet.write_anew())
                     group.create_task(self.fleet.directory.run())
                 if self.virtual_router:
                     group.create_task(self.virtual_router.follow())

@@ -97,6 +97,11 @@ class Directory:
         self._due |= dict.fromkeys([*self._wanted, *self._published])
         self._wanted = {}
 
+    def publish_anew(self) -> None:
+        """Etcd may lack what it was told."""
+        self._due |= dict.fromkeys([*self._wanted, *self._published])
+        self._changed.set()
+
     def wake(self) -> None:
         """A term has begun or ended, or etcd answers again."""
         self._changed.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wayname.fleet.etcd import ChangedAt, CreatedAt, Etcd, EtcdError, Operation, Put
+from wayname.fleet.etcd import ChangedAt, CreatedAt, Etcd, EtcdError, Get, KeyValue, Operation, Put
 from wayname.fleet.leadership import Term
 
 
@@ -24,6 +24,8 @@ class LeaderWrites:
         self._last = last
         # Of etcd, at which this controller wrote last, as far as it knows.
         self._revision = 0
+        # Whether that was found to be gone.
+        self._undone = False
 
     async def write(self, term: Term, *operations: Operation) -> bool:
         """Return whether it was done; if not, one that had no answer was, and it may be tried again."""
@@ -33,8 +35,25 @@ class LeaderWrites:
         if done.succeeded:
             self._revision = done.revision
             return True
-        found = await self._etcd.get(self._last)
-        self._revision = found.changed if found else 0
+        self._revision = _changed(await self._etcd.get(self._last))
+        self._undone |= self._revision < before
         if self._revision == before:
             raise NotLeadingError("another controller leads the edge")
         return False
+
+    async def were_undone(self) -> bool:
+        """Whether etcd lacks some that it carried out, as one that was restored from an older snapshot; said once."""
+        known = self._revision
+        [found] = (await self._etcd.transact([], Get(self._last, keys_only=True))).got
+        undone = self._undone or _changed(found) < known
+        if undone:
+            self.begin_anew()
+        return undone
+
+    def begin_anew(self) -> None:
+        """Know nothing of what was written."""
+        self._revision, self._undone = 0, False
+
+
+def _changed(found: KeyValue | None) -> int:
+    return found.changed if found else 0

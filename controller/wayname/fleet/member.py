@@ -18,10 +18,12 @@ from wayname.fleet.state import FleetState
 
 # For what is written down, where packets of others are not to wait for etcd.
 SHORT_WAIT = 0.05
+# How many leases after a leader looked whether etcd has what it wrote it does so again.
+LOOK_AGAIN = 10
 
 
 class FleetMember:
-    """A controller among those of its edge. `run` it."""
+    """A controller among those of its edge. `run` it, and have it `write_anew`."""
 
     def __init__(
         self,
@@ -36,6 +38,7 @@ class FleetMember:
         keys = EdgeKeys.of(fleet)
         self._state = FleetState(lease.etcd, keys, Seal.read(fleet.sealing_key), boot_time)
         self._changed = changed
+        self._lease, self._report, self._edge = lease, report, fleet.edge
         self.leadership = Leadership(lease, keys, fleet.controller, report, self._leadership_changed)
         self.directory = Directory(lease.etcd, FleetKeys(fleet.prefix), keys, self.leadership, report, found)
         self.leadership.stand(stands)
@@ -107,6 +110,17 @@ class FleetMember:
 
     async def _settle(self) -> str:
         return await self._state.settle(self.leadership.term if self.leadership.may_write() else None)
+
+    async def write_anew(self) -> None:
+        """Have etcd know all again where it was restored from an older snapshot, and the term goes on."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN * self._lease.seconds)
+            with contextlib.suppress(EtcdError):
+                if self.leadership.may_write() and await self._state.has_to_write_anew():
+                    self.directory.publish_anew()
+                    text = "etcd lacks what was written, as one restored from an older snapshot: all is written anew"
+                    self._report("fleet.restored", Severity.WARNING, self._edge, text)
+                    await self._settle()
 
     @property
     def unwritten(self) -> int:

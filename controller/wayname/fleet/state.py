@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 
@@ -19,7 +20,7 @@ from wayname.fleet.etcd import (
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.leader_writes import LeaderWrites
 from wayname.fleet.leadership import Term
-from wayname.fleet.sealing import Seal
+from wayname.fleet.sealing import Seal, SealError
 
 # After etcd refused or did not answer: what happens meanwhile does not wait for it.
 RETRY_SECONDS = 0.5
@@ -44,6 +45,7 @@ class FleetState:
         # Of etcd, up to which another leader's changes are here.
         self._revision = 0
         self._writes = LeaderWrites(etcd, keys.leader, keys.written)
+        self._is_undone = False
 
     @property
     def unwritten(self) -> int:
@@ -53,6 +55,7 @@ class FleetState:
     async def load(self, *, keep_unwritten: bool = False) -> None:
         """Begin with what the leader before wrote, and nothing else, unless what it could not know is kept."""
         revision, found = await self._etcd.below(self._keys.state)
+        self._writes.begin_anew()
         opened = [(each.key, *self._open(each)) for each in found]
         self._places.clear()
         self._names.clear()
@@ -125,6 +128,22 @@ class FleetState:
         else:
             self._trouble, self._again_at = "", 0.0
         return self._trouble
+
+    async def has_to_write_anew(self) -> bool:
+        """Whether etcd was restored from a snapshot that is older than the last write: then all is to be written."""
+        self._is_undone = self._is_undone or await self._writes.were_undone()
+        if not self._is_undone:
+            return False
+        _, found = await self._etcd.below(self._keys.state)
+        self._places.clear()
+        self._names.clear()
+        for each in found:
+            # What an older key sealed, whose line is gone since, is nobody's.
+            with contextlib.suppress(SealError):
+                self._note_place(self._open(each)[0], each.key)
+        self._unwritten = {**dict.fromkeys(self._places), **self._values, **self._unwritten}
+        self._is_undone = False
+        return True
 
     async def _write_some(self, term: Term) -> None:
         names: list[str] = []
