@@ -149,7 +149,7 @@ test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and wi
 	$(LIVE_PYTEST) topo/tests
 
 test-fleet: venv-switch ## Several controllers of an edge with real etcd servers (needs Debian's etcd-server and etcd-client)
-	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_fleet_directory.py topo/tests/test_two_edges.py
+	$(BIN)/python -m pytest -q controller/tests/fleet controller/tests/test_vrrp.py topo/tests/test_fleet_lab.py topo/tests/test_fleet_directory.py topo/tests/test_fleet_restore.py topo/tests/test_two_edges.py
 
 fleet-schedules: venv-switch ## 10,000 random fault schedules for a fleet's controllers on the virtual clock (SCHEDULES=n, JOBS=2, SEED=n)
 	$(BIN)/python -m bench.fleet.schedules --seed $(SEED) --schedules $(or $(SCHEDULES),10000) --jobs $(or $(JOBS),2)

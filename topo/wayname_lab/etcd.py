@@ -109,7 +109,7 @@ class EtcdCluster:
             *member.prefix,
             "etcd",
             f"--name={member.name}",
-            f"--data-dir={self._data / member.name}",
+            f"--data-dir={self.data_of(member)}",
             f"--listen-client-urls={client}",
             f"--advertise-client-urls={client}",
             f"--listen-peer-urls={peer}",
@@ -126,9 +126,13 @@ class EtcdCluster:
             # In a session of its own, as each service is: the scheduler shares the processors out by session.
             member.process = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True)
 
+    def data_of(self, member: Member) -> Path:
+        """Return the folder of a member's data."""
+        return self._data / member.name
+
     def restore(self, member: Member, snapshot: Path) -> None:
         """Let a member that does not run begin with a snapshot the next time; one whose etcd has no others."""
-        data = self._data / member.name
+        data = self.data_of(member)
         shutil.rmtree(data)
         peer = f"http://{member.host}:{member.peer}"
         named = [f"--name={member.name}", f"--initial-cluster={member.name}={peer}"]
