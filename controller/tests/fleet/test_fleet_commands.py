@@ -267,6 +267,15 @@ async def test_who_takes_edges_away_is_told_before_it_is_done(one_etcd: EtcdClus
     said = (await admin.says("apply", admin.folder, "--yes")).splitlines()
     assert said[-2].startswith("edges bremen, hamburg lose their configuration: they have no file in edges/ any more;")
     assert said[-1].startswith("version 2 holds")
+    # And who looks later reads it in the history, until a version brings them back.
+    gone = ["edges/bremen.toml", "edges/hamburg.toml"]
+    last, _ = await admin.does("history")
+    assert (last["changed"], last["removed"]) == ([], gone)
+    table = await admin.says("history")
+    assert "files removed" in table and all(each in table for each in gone)
+    await admin.does("rollback", "1", "--yes")
+    assert [each["removed"] for each in await admin.does("history")] == [[], gone, []]
+    assert (await admin.does("history"))[0]["changed"] == gone
 
 
 async def test_who_drains_an_edge_hears_that_the_same_one_may_lead_again(one_etcd: EtcdCluster, tmp_path: Path) -> None:

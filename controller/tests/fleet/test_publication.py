@@ -107,8 +107,11 @@ async def test_versions_follow_each_other_and_edges_get_what_changed(one_etcd: E
         # Who knows the first alone is told that it holds no more, and nothing changes.
         with pytest.raises(OutdatedError):
             await kept.publish(texts, rendered(texts), "third", first)
-        assert [each.message for each in await kept.history()] == ["second", "first"]
+        assert [each.version.message for each in await kept.history()] == ["second", "first"]
         third = await kept.publish(TEXTS, rendered(TEXTS), "one edge less", second)
+        changes = [(each.changed, each.removed) for each in await kept.history()]
+        every = ("edges/berlin.toml", "edges/hamburg.toml", "groups/branch.toml")
+        assert changes == [((), ("edges/hamburg.toml",)), (("edges/hamburg.toml",), ()), (every, ())]
         assert set(await kept.published()) == {"berlin"}
         # An edge that did not get it, as after a crash of who applied it, gets it by another attempt.
         place = keys.configuration("berlin")

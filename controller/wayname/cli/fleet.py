@@ -162,7 +162,7 @@ def rollback(asking: Asking, version: int | None, yes: bool, file: Path) -> None
     from wayname.cli.fleet_folder import checked_texts
 
     async def ask(fleet: Fleet) -> tuple[Version, dict[str, str]]:
-        history = {each.number: each for each in await fleet.publication.history()}
+        history = {each.version.number: each.version for each in await fleet.publication.history()}
         wanted = version if version is not None else max(history, default=0) - 1
         if wanted not in history:
             raise Failure(f"there is no version {wanted}; `wayname fleet history` lists those that there are")
@@ -178,20 +178,30 @@ def rollback(asking: Asking, version: int | None, yes: bool, file: Path) -> None
 @json_option
 @pass_asking
 def history(asking: Asking, file: Path) -> None:
-    """List the versions of the configuration, the last one first."""
+    """List the versions of the configuration, the last one first, and the files that each changed and took away."""
     from wayname.cli import show
 
-    versions = done(file, lambda fleet: fleet.publication.history())
+    found = done(file, lambda fleet: fleet.publication.history())
     if asking.json:
         show.show_json(
-            [{"number": each.number, "at": each.at, "message": each.message, "files": each.files} for each in versions]
+            [
+                {
+                    "number": each.version.number,
+                    "at": each.version.at,
+                    "message": each.version.message,
+                    "files": each.version.files,
+                    "changed": each.changed,
+                    "removed": each.removed,
+                }
+                for each in found
+            ]
         )
         return
     rows = [
-        (each.number, _age(each), sum(at == each.number for at in each.files.values()), each.message)
-        for each in versions
+        (each.version.number, _age(each.version), len(each.changed), list(each.removed), each.version.message)
+        for each in found
     ]
-    show.show_table(("version", "applied", "files changed", "message"), rows, "no versions")
+    show.show_table(("version", "applied", "files changed", "files removed", "message"), rows, "no versions")
 
 
 @command.command()

@@ -31,6 +31,22 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """What a version changed: the files that it wrote, and those that the one before had and it has not."""
+
+    version: Version
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @classmethod
+    def since(cls, before: Version | None, version: Version) -> Changes:
+        """Return what a version changed since the one before."""
+        changed = sorted(name for name, number in version.files.items() if number == version.number)
+        removed = sorted(before.files.keys() - version.files.keys()) if before else []
+        return cls(version, tuple(changed), tuple(removed))
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     """What an edge gets: of which version, and its text."""
 
@@ -51,10 +67,11 @@ class Publication:
         found = await self._etcd.get(self._keys.current_version)
         return _version(found) if found else None
 
-    async def history(self) -> list[Version]:
-        """Return all versions, the last one first."""
+    async def history(self) -> list[Changes]:
+        """Return all versions with what each changed, the last one first."""
         _, found = await self._etcd.below(self._keys.versions)
-        return sorted(map(_version, found), key=lambda each: each.number, reverse=True)
+        versions = sorted(map(_version, found), key=lambda each: each.number)
+        return [Changes.since(*pair) for pair in zip([None, *versions], versions, strict=False)][::-1]
 
     async def files(self, version: Version | None) -> dict[str, str]:
         """Return the texts of a version's files."""
