@@ -9,7 +9,7 @@ from typing import Any
 
 from fleet.test_fleet_controllers import ROUTE, edge, make_key, switch, tells, until
 from test_adapter import SwitchProcess
-from test_command import fails, wayname
+from test_command import Up, fails, wayname
 from two_networks import TWO_NETWORKS
 
 from wayname.fleet.etcd import Etcd, Put
@@ -102,7 +102,7 @@ async def test_an_edge_goes_by_versions_and_back(
             "version": 1,
             "applied": 1,
             "refused": "",
-            "waiting": [{"controller": "second", "applied": 1, "refused": ""}],
+            "waiting": [{"controller": "second", "applied": 1, "refused": "", "is_duplicate": False}],
         }
         assert (await admin.does("status"))["without_successor"] == []
         # Where the switch is stands in etcd, for all that its file says.
@@ -252,6 +252,38 @@ async def test_a_value_that_no_group_names_is_warned_of(one_etcd: EtcdCluster, t
         f"{admin.folder}: warning: edges/berlin.toml:5: edge.values.size: is named by no group of the edge; "
         "write ${size} where it belongs, or leave it out\n"
     )
+
+
+async def test_two_controllers_of_one_name_are_seen(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    admin = Admin(tmp_path, three_etcds)
+    await admin.does("apply", admin.folder, "--yes")
+    async with edge(tmp_path, switch, three_etcds, "first", "second", tables="") as (fleet, _record, one, two):
+        await admin.until_applied(1)
+        second = tmp_path / "second.toml"
+        fleet.controllers["second"].process.terminate()
+        fleet.controllers["second"].process.wait()
+        second.write_text(second.read_text().replace('controller = "second"', 'controller = "first"'))
+        again = Up(second)
+        fleet.controllers["again"] = again
+        await until(lambda: tells(again, "fleet.duplicate"), "that two have one name")
+        waits = [{"controller": "first", "applied": 1, "refused": "", "is_duplicate": True}]
+        assert [(each["leader"], each["waiting"]) for each in await admin.does("edges")] == [("first", waits)]
+        assert "another first, waits: give it a name of its own" in await admin.says("edges")
+        # The leader goes by a new version, and the other one is still seen.
+        admin.write(BERLIN + ROUTE)
+        await admin.does("apply", admin.folder, "--yes")
+        found = await admin.until_applied(2)
+        assert [each["is_duplicate"] for each in found["waiting"]] == [True]
+        # It is a successor all the same.
+        assert (await admin.does("status"))["without_successor"] == []
+        fleet.controllers["first"].process.kill()
+        await until(lambda: tells(again, "switch.up"), "the other one as leader")
+        await one.ping(str(two.address))
+        while (found := (await admin.does("edges"))[0])["waiting"]:
+            continue
+        assert found["leader"] == "first"
 
 
 async def test_who_takes_edges_away_is_told_before_it_is_done(one_etcd: EtcdCluster, tmp_path: Path) -> None:

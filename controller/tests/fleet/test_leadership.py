@@ -121,6 +121,26 @@ async def test_who_starts_anew_waits_for_its_earlier_self(one_etcd: EtcdCluster)
             await again.close()
 
 
+async def test_who_waits_behind_its_own_name_for_longer_than_leases_last_says_so(one_etcd: EtcdCluster) -> None:
+    async with candidates(one_etcd, "duplicate", boot_time) as (first,):
+        first.start()
+        await first.leadership.elected()
+        other = Candidate(one_etcd, "c1", "duplicate")
+        tells = asyncio.create_task(other.until("fleet.duplicate"))
+        await asyncio.sleep(0)
+        other.start()
+        try:
+            said = "another c1 leads the edge, this c1 waits: give each a [fleet] controller of its own"
+            assert await tells == said
+            assert other.leadership.why_not() == f"this controller does not lead edge duplicate: {said}"
+            # It is told once, and the other one still leads.
+            await asyncio.sleep(2)
+            assert [kind for kind, _ in other.told] == ["fleet.standby", "fleet.duplicate"]
+            assert first.leadership.may_write()
+        finally:
+            await other.close()
+
+
 async def test_a_leader_that_is_drained_lets_go(one_etcd: EtcdCluster) -> None:
     async with candidates(one_etcd, "drain", boot_time) as (only,):
         only.start()

@@ -15,7 +15,7 @@ from wayname.config.fleet import Fleet
 from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import CreatedAt, Delete, EtcdError, Put
+from wayname.fleet.etcd import ChangedAt, CreatedAt, Delete, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leadership import Term
 from wayname.fleet.lease import PAUSE, Lease
@@ -50,8 +50,8 @@ class FleetConfiguration:
         self._changed = 0
         # What was tried last, and in which term.
         self._tried: tuple[Published, Term | None] | None = None
-        # Under which lease etcd has it that this controller waits.
-        self._waits_under = 0
+        # Under which lease etcd has it that this controller waits, and from which revision on.
+        self._waits_under = self._waits_since = 0
 
     def load(self) -> Config:
         """Read the controller's file, with what etcd had last."""
@@ -144,11 +144,15 @@ class FleetConfiguration:
         value = _json({"form": FORM, "version": self._in_force.version, "refused": refused})
         if term:
             leads = [CreatedAt(self._leader, term.revision)]
-            await self._etcd.transact(leads, Put(self._applied, value), Delete(self._waiting))
+            await self._etcd.transact(leads, Put(self._applied, value))
+            if self._waits_since:
+                # Another controller that has its name may have written there since: that one still waits.
+                await self._etcd.transact([ChangedAt(self._waiting, self._waits_since)], Delete(self._waiting))
+                self._waits_since = 0
         else:
             lease = await self._lease.hold()
-            await self._etcd.transact([], Put(self._waiting, value, lease.number))
-            self._waits_under = lease.number
+            done = await self._etcd.transact([], Put(self._waiting, value, lease.number))
+            self._waits_under, self._waits_since = lease.number, done.revision
         self._tried = (wanted, term)
 
 

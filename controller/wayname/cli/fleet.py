@@ -21,6 +21,7 @@ from wayname.private_files import make_private
 if TYPE_CHECKING:
     from wayname.fleet.etcd import Etcd
     from wayname.fleet.keys import FleetKeys
+    from wayname.fleet.overview import Waiting
     from wayname.fleet.publication import Publication, Version
 
 T = TypeVar("T")
@@ -112,7 +113,7 @@ def edges(asking: Asking, file: Path) -> None:
     rows: list[tuple[object, ...]] = []
     for each in found:
         rows.append((each.edge, each.leader or "nobody", each.version or "", each.applied or "", each.refused))
-        rows += ((each.edge, f"{it.controller}, waits", "", it.applied or "", it.refused) for it in each.waiting)
+        rows += ((each.edge, _waits(it), "", it.applied or "", it.refused) for it in each.waiting)
     show.show_table(("edge", "controller", "version", "applied", "refused"), rows, f"no edges: {NO_EDGES}")
 
 
@@ -303,6 +304,11 @@ async def _fleet_of(file: Path) -> AsyncIterator[Fleet]:
         yield Fleet(etcd, keys, Publication(etcd, keys, Seal.read(access.sealing_key)))
     finally:
         await etcd.close()
+
+
+def _waits(waiting: Waiting) -> str:
+    name = waiting.controller
+    return f"another {name}, waits: give it a name of its own" if waiting.is_duplicate else f"{name}, waits"
 
 
 async def _with(first: Coroutine[Any, Any, Any], then: Callable[[Any], Coroutine[Any, Any, T]]) -> T:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from wayname.edge.boundary import Severity
@@ -22,6 +22,9 @@ from wayname.fleet.sealing import FORM, refusal
 # Election ids have 128 bits: the epoch, and the revision.
 EPOCH_SHIFT = 64
 TAKEN_AWAY = "its key in etcd was taken away"
+# How many leases an earlier self may lead: etcd may grant longer ones than it is asked for, and has all last anew when
+# its members elect a leader.
+EARLIER_SELF = 3
 
 
 class FormError(Exception):
@@ -70,6 +73,8 @@ class Leadership:
         self._last_term = b""
         # Why nothing is changed here, and what was reported last.
         self._said = self._about = ""
+        # Behind which leader this one waits, by the revision of its key, and since when.
+        self._behind, self._behind_since = 0, 0.0
 
     def may_write(self) -> bool:
         """Whether this controller leads, by its own clock."""
@@ -195,8 +200,10 @@ class Leadership:
                     await self._delete(found)
                 else:
                     self._wait_behind(found)
-                    await self._change(revision, found, self._lease.seconds)
+                    async for _ in self._looks(revision, found, self._lease.seconds):
+                        self._wait_behind(found)
             except EtcdError as error:
+                self._behind = 0
                 self._say("fleet.unreachable", Severity.WARNING, str(error), f"no election: {error}")
                 await asyncio.sleep(PAUSE)
 
@@ -229,9 +236,17 @@ class Leadership:
             form, name = FORM, "somebody else"
         if form > FORM:
             raise FormError(refusal(self._keys.leader.decode(), form))
-        text = f"{name} leads the edge, {self._controller} waits"
-        if name == self._controller:
+        now = self._lease.clock()
+        if found.created != self._behind:
+            self._behind, self._behind_since = found.created, now
+        if name != self._controller:
+            text = f"{name} leads the edge, {self._controller} waits"
+        elif now < self._behind_since + EARLIER_SELF * self._lease.seconds:
             text = f"{name} waits: its earlier self leads the edge until its lease ends, or another one has its name"
+        else:
+            text = f"another {name} leads the edge, this {name} waits: give each a [fleet] controller of its own"
+            self._say(f"fleet.duplicate {name}", Severity.WARNING, text, text)
+            return
         self._say(f"fleet.standby {name}", Severity.INFO, text, text)
 
     async def _look(self) -> tuple[int, KeyValue | None]:
@@ -239,10 +254,9 @@ class Leadership:
         revision, found = await self._etcd.below(self._keys.leader)
         return revision, found[0] if found else None
 
-    async def _change(self, revision: int, found: KeyValue, seconds: float) -> None:
-        """Wait for another leader's key than was found at a revision; look for it every so many seconds."""
-        async for _ in self._etcd.looks(self._keys.leader, revision, found.changed, seconds):
-            pass
+    def _looks(self, revision: int, found: KeyValue, seconds: float) -> AsyncIterator[None]:
+        """Look every so many seconds, until there is another leader's key than was found at a revision."""
+        return self._etcd.looks(self._keys.leader, revision, found.changed, seconds)
 
     async def _lead(self, term: Term) -> str:
         """Lead until the term ends; return why it did."""
@@ -282,7 +296,8 @@ class Leadership:
                 # Restored from a snapshot etcd counts its revisions again: another leader may have the same one.
                 if found is None or (found.created, found.lease) != (term.revision, term.lease.number):
                     return TAKEN_AWAY
-                await self._change(revision, found, 10 * self._lease.seconds)
+                async for _ in self._looks(revision, found, 10 * self._lease.seconds):
+                    pass
             except EtcdError:
                 await asyncio.sleep(PAUSE)
 

@@ -19,6 +19,8 @@ class Waiting:
     controller: str
     applied: int
     refused: str
+    # Whether it is another process than the one that leads, of the same name.
+    is_duplicate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,14 @@ async def _state(etcd: Etcd, keys: EdgeKeys, published: Published | None) -> Edg
     found, applied = done.got
     leader = _leader(found) if found else None
     version, refused = _by(applied) if applied else (0, "")
-    waits = [Waiting(each.key.removeprefix(keys.waiting).decode("utf-8", "replace"), *_by(each)) for each in waiting]
-    # Who leads may have waited a moment ago.
-    others = tuple(each for each in waits if each.controller != leader)
-    return EdgeState(keys.edge, leader, published.version if published else 0, version, refused, others)
+    others: list[Waiting] = []
+    for each in waiting:
+        controller = each.key.removeprefix(keys.waiting).decode("utf-8", "replace")
+        is_of_leader = found is not None and controller == leader
+        # Who leads may have waited a moment ago, under the same lease.
+        if not (is_of_leader and found and each.lease == found.lease):
+            others.append(Waiting(controller, *_by(each), is_of_leader))
+    return EdgeState(keys.edge, leader, published.version if published else 0, version, refused, tuple(others))
 
 
 def _by(found: KeyValue) -> tuple[int, str]:
