@@ -241,6 +241,7 @@ class PathEventKind(IntEnum):
     LOST = 2  # closed: a packet was lost
     OPENED = 3  # a probe came in time
     ESTIMATED = 4  # something is known of it
+    UNPROBED = 5  # opened: nothing was there to probe it with
 
 
 class FlowEventKind(IntEnum):

@@ -15,8 +15,8 @@
 // The earliest packet is that of this time and the one before, in microseconds: clocks drift (RFC 6817 has minima of minutes, too).
 const bit<48> EARLIEST_LASTS = 60000000;
 
-// Of what a report tells of.
-control ClockOffset(inout metadata_t meta, in bit<32> path_delay) {
+// Of what a report tells of; `anew` if there was none before, or none for long: the peer's switch may be another one by now.
+control ClockOffset(inout metadata_t meta, in bit<32> path_delay, in bool anew) {
     // By session: since when (48), the least difference of the clocks, and before that.
     @id(CLOCK_OFFSETS_REGISTER_ID)
     @name("clock_offsets")
@@ -31,7 +31,7 @@ control ClockOffset(inout metadata_t meta, in bit<32> path_delay) {
         fine_time_t left = meta.schedule.delivery - meta.schedule.after;    // if it found its path free
         bit<32> offset = meta.path_option.report.arrived - left[47:16] - path_delay;
         bit<48> lasted = meta.arrived - began;
-        if (began == 0 || lasted > EARLIEST_LASTS << 1) {
+        if (anew || lasted > EARLIEST_LASTS << 1) {
             began = meta.arrived;
             least = offset;
             least_before = offset;

@@ -48,6 +48,7 @@ const path_event_kind_t PATH_EVENT_LATE      = 1;  // closed: its mark came late
 const path_event_kind_t PATH_EVENT_LOST      = 2;  // closed: a packet was lost
 const path_event_kind_t PATH_EVENT_OPENED    = 3;  // a probe came in time
 const path_event_kind_t PATH_EVENT_ESTIMATED = 4;  // something is known of it
+const path_event_kind_t PATH_EVENT_UNPROBED  = 5;  // opened: nothing was there to probe it with
 
 // The schedule of the packet's session.
 struct schedule_t {

@@ -192,7 +192,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
 
+        heard_reports_t heard_reports = 0;
         if (numbered) {
+            reports_heard.read(heard_reports, meta.session.number);
             // What TCP says of paths is what reports say, later.
             meta.schedule.verdict = VERDICT_NONE;
             meta.schedule.answer = ANSWER_NONE;
@@ -222,7 +224,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             idle.read(its.idle_since, index);
             probes.read(its.probe, index);
             if (meta.schedule.reported) {
-                clock_offset.apply(meta, about.delay);
+                clock_offset.apply(meta, about.delay, heard_reports[63:16] == 0);
             }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
@@ -262,16 +264,13 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
 
-        heard_reports_t heard_reports = 0;
-        if (numbered) {
-            reports_heard.read(heard_reports, meta.session.number);
-        }
-        bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
         unreported_t unreported = 0;
         bit<8> untold = 0;
-        if (telling && meta.session.direction == SESSION_OUTBOUND) {
-            EACH_SLOT(FIND_UNREPORTED)
-        }
+        FIND_UNREPORTED
+        bool reporting = heard_reports[63:16] != 0;
+        bool telling = reporting && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
+        // What becomes of a probe of a closed path is told by the peer's reports, or by acknowledgements.
+        bool probe_tells = numbered && reporting || !numbered && meta.schedule.fresh;
         CONSIDER_COPY
         CONSIDER_PROBE
         CONSIDER_REPLICA

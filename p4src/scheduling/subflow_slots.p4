@@ -11,6 +11,7 @@
 #include "delivery_times.p4"
 #include "metadata.p4"
 #include "path_estimates.p4"
+#include "path_events.p4"
 
 #define SUBFLOW_SLOT_TABLE(table_name, table_id)                                                                \
     @id(table_id)                                                                                               \
@@ -151,7 +152,8 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         rank = RANK_TAKEN;                                                                                      \
     }
 
-// A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
+// A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open: what nobody tells of is no
+// probe, neither the datagrams of a session without numbers, nor those of one whose peer does not report. An open one of
 // which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
 // Reports only set paths apart, so all of them are compared now and then.
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
@@ -193,19 +195,22 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
             }                                                                                                   \
             if (meta.probe.copy) {                                                                              \
                 rank = RANK_PROBE;                                                                              \
-            } else if (due[47:47] == 0 && (meta.schedule.fresh || numbered) && !dead) {                         \
+            } else if (due[47:47] == 0 && (closed[k:k] == 0 && numbered || probe_tells) && !dead) {             \
                 if (closed[k:k] == 0 || !others || !numbered && UNANSWERED(probe_state) >= MOST_COPIES) {       \
                     rank = RANK_PROBE;                                                                          \
                 } else if (!meta.probe.due) {                                                                   \
                     meta.probe.due = true;                                                                      \
                     meta.probe.slot = k;                                                                        \
                 }                                                                                               \
-            } else if (due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3) {                  \
+            } else if (closed[k:k] == 1 && due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3 \
+                       && meta.path_event.kind == PATH_EVENT_NONE) {                                            \
                 rank = RANK_OPEN;                                                                               \
                 closed[k:k] = 0;                                                                                \
                 if (numbered) {                                                                                 \
-                    unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                             \
+                    unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                         \
                 }                                                                                               \
+                meta.path_event.kind = PATH_EVENT_UNPROBED;                                                     \
+                tell_of_path(meta.path_event, k, its, learned, 0);                                              \
             }                                                                                                   \
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \

@@ -338,6 +338,37 @@ def test_a_peer_that_reports_nothing_closes_no_path(make: Make) -> None:
     assert kinds(switch) == []
 
 
+def reported(switch: NumberedSwitch, peer: Peer, begin: int, end: int) -> None:
+    """All that is sent meanwhile comes, and is reported in time."""
+    for time in range(begin, end, 100 * MILLISECOND):
+        for packet in (read(frame) for frame in switch.frames(time, datagram(LENGTH))):
+            peer.hears(time + PATHS[packet.slot].delay + LENGTH + NUMBER_OCTETS, packet)
+            switch.reports(time + 60 * MILLISECOND, peer.report(packet.slot), 1 + time)
+
+
+def test_a_path_is_open_again_though_the_peer_reports_no_more(make: Make) -> None:
+    """Nobody tells of its probes."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    silence(switch, peer, 400 * MILLISECOND)
+    assert kinds(switch) == [("lost", 0)]
+    for time in range(400 * MILLISECOND, 12 * SECOND, 20 * MILLISECOND):
+        switch.frames(time, datagram(LENGTH))
+    # The other path alone had packets, so it was closed too, before it was known that nobody reports.
+    assert kinds(switch) == [("lost", 1), ("unprobed", 0), ("unprobed", 1)]
+    assert {switch.numbers(12 * SECOND + time * 500).slot for time in range(100)} == {0, 1}
+
+
+def test_who_reports_again_may_have_another_clock(make: Make) -> None:
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    reported(switch, peer, 0, SECOND)
+    for time in range(SECOND, 3 * SECOND, 10 * MILLISECOND):
+        switch.frames(time, datagram(LENGTH))
+    peer.clock += 5 * SECOND
+    assert kinds(switch) == [("lost", 0), ("lost", 1)]
+    reported(switch, peer, 3 * SECOND, 4 * SECOND)
+    assert kinds(switch) == [("opened", 0), ("opened", 1)]
+
+
 def heard(switch: NumberedSwitch) -> list[int]:
     """How many reports were taken, old, of unknown packets and implausible."""
     return [switch.counted("path_reports_heard", index) for index in range(4)]

@@ -114,3 +114,20 @@ def test_a_path_that_loses_datagrams_is_closed_before_its_provider_is_found_to_b
     assert "r" in {path for path, report in known(lab).items() if report.closed}
     reports = [each for each in lab.events_of("b1", "udp_report") if each["at_ns"] / 1e9 > since + 0.5]
     assert max(each["longest_gap_ns"] for each in reports) < 50e6, "the others go on"
+
+
+def test_a_path_that_was_closed_is_open_and_told_so_after_feedback_ended() -> None:
+    """Datagrams are no probe where packets have no numbers."""
+    lab = datagrams(lab_of("a", "b"))
+    lab.cut("b-r", "r")
+    lab.run_for(0.4)
+    assert known(lab)["r"].closed
+    lab.controllers["b"].kill()
+    lab.configure("b", lambda _, text: text.replace('source = "feedback"', 'source = "marks"'))
+    lab.controllers["b"].start()
+    lab.run_for(0.5)
+    lab.restore("b-r")
+    lab.run_for(4)
+    assert not is_numbered(lab, "a")
+    assert not known(lab)["r"].closed
+    assert "nothing told whether it works" in known(lab)["r"].why

@@ -324,3 +324,14 @@ def test_what_peers_reported_is_summed_up_and_it_is_known_when_the_switch_last_t
     assert group.known[1].reported is None
     site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 5.0)
     assert (group.known[0].packets, group.known[0].reported) == (0, None)
+
+
+def test_a_path_that_nothing_could_probe_is_open_again_and_it_is_told_why() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    [group] = site.schedules
+    site.switch_event(PathEventKind.LOST, 1)
+    site.switch_event(PathEventKind.UNPROBED, 1, 4.0)
+    assert (group.known[1].closed, group.known[1].since) == (False, 4.0)
+    assert site.kinds()[-2:] == ["path.closed", "path.opened"]
+    assert "for eight probe intervals nothing told whether it works" in site.events[-1].text

@@ -64,6 +64,10 @@ class VirtualController:
         self._stalled_until = 0
         self._waiting: list[Callable[[], None]] = []
 
+    def configure(self, config: Config) -> None:
+        """Have another configuration from the next start on."""
+        self._config = config
+
     def start(self) -> None:
         """Start, and look for the switch."""
         config = self._config

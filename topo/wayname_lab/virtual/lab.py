@@ -9,6 +9,7 @@ import wayname_switch
 from finsy import P4Schema
 
 from wayname.composition.configuration import parse_config
+from wayname.config.model import Config
 from wayname.edge.boundary import Event
 from wayname.pipeline.program import BUFFERED_PROGRAM, P4INFO, SOURCE
 from wayname_lab.advertiser import Advertiser
@@ -89,6 +90,10 @@ class VirtualLab:
         self.links[name].mend()
         self.event_log.tell("lab", f"link {name} restored")
 
+    def configure(self, router: str, configured: Callable[[str, str], str]) -> None:
+        """Have a router's controller go by a changed configuration from its next start on."""
+        self.controllers[router].configure(self._config(router, configured))
+
     def command(self, host: str, command: str, **fields: object) -> int | None:
         """Let a host do something; return the flow that this began."""
         return self.hosts[host].command({"command": command, **fields})
@@ -105,8 +110,7 @@ class VirtualLab:
         program, schema = _pipeline()
         for name, router in self.plan.routers.items():
             switch = VirtualSwitch(self.clock, name, program, schema)
-            text = controller_toml(router, Controlled("127.0.0.1:9559", f"unix:/{name}.api"))
-            config = parse_config(self._configured(name, text), f"{self.plan.lab.name}, configuration of {name}")
+            config = self._config(name, self._configured)
             rng = random.Random(self._rng.getrandbits(64))
             take = partial(self._take, name)
             spoken_for = router.hip_edge.hosts if router.hip_edge else ()
@@ -115,6 +119,10 @@ class VirtualLab:
             self.switches[name], self.controllers[name] = switch, controller
             self.clock.at(0, switch.start)
             self.clock.at(0, controller.start)
+
+    def _config(self, router: str, configured: Callable[[str, str], str]) -> Config:
+        text = controller_toml(self.plan.routers[router], Controlled("127.0.0.1:9559", f"unix:/{router}.api"))
+        return parse_config(configured(router, text), f"{self.plan.lab.name}, configuration of {router}")
 
     def _make_links(self) -> None:
         for link in self.plan.lab.links:

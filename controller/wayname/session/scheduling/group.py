@@ -70,7 +70,7 @@ class PathReport:
         self.marked += switch_event.marked
         if switch_event.kind is PathEventKind.ESTIMATED:
             return
-        self.since, self.closed = now, switch_event.kind is not PathEventKind.OPENED
+        self.since, self.closed = now, switch_event.kind in {PathEventKind.LATE, PathEventKind.LOST}
         match switch_event.kind:
             case PathEventKind.LATE:
                 self.why = f"a packet came {1000 * switch_event.late:.1f} ms late"
@@ -78,6 +78,8 @@ class PathReport:
                 self.why = "a packet was lost"
             case PathEventKind.OPENED:
                 self.why = "a probe came in time"
+            case PathEventKind.UNPROBED:
+                self.why = "for eight probe intervals nothing told whether it works"
 
 
 @dataclass(slots=True)
