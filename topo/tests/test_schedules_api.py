@@ -159,6 +159,19 @@ async def test_what_the_edges_agreed_on_is_told_of_schedule_and_session(monkeypa
     assert f"packets of 1: {NO_ORDER}" in shown(monkeypatch, schedule, "schedule", "show", "sites")
 
 
+async def test_another_policy_forgets_no_report_of_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = sending(lab_of("a", "b"))
+    async with client_of(lab, "a") as asking:
+        told = (await asking.post("/v1/schedules/sites/policy", json={"policy": "redundant"})).json()
+        just_set = shown(monkeypatch, told, "schedule", "show", "sites")
+        told = (await asking.post("/v1/schedules/sites/policy", json={"policy": "per-flow"})).json()
+        unnumbered = shown(monkeypatch, told, "schedule", "show", "sites")
+    assert f"packets of 1: {ALL_AGREED}" in just_set
+    assert "no report of a peer has come" not in just_set
+    assert "no packet is numbered, so none is reported: per-flow does without" in unnumbered
+    assert ALL_AGREED not in unnumbered
+
+
 async def test_a_peer_without_feedback_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = sending(lab_of("a"))
     async with client_of(lab, "a") as asking:

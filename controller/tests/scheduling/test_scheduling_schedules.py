@@ -322,8 +322,17 @@ def test_what_peers_reported_is_summed_up_and_it_is_known_when_the_switch_last_t
         site.schedules.switch_event(PathEvent(kind, 1, 5, 0, 0, 0.0, 0.04, 1e6, packets, lost), now)
     assert (group.known[0].packets, group.known[0].lost, group.known[0].reported, group.known[0].told) == (150, 7, 3, 4)
     assert group.known[1].reported is None
-    site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 5.0)
-    assert (group.known[0].packets, group.known[0].reported) == (0, None)
+
+
+def test_another_policy_leaves_what_peers_reported_and_forgets_what_the_switch_made_of_it() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    [group] = site.schedules
+    site.schedules.switch_event(PathEvent(PathEventKind.LOST, 1, 5, 0, 0, 0.0, 0.04, 1e6, 100, 7, 2), 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.REDUNDANT, 5.0)
+    known = group.known[0]
+    assert (known.packets, known.lost, known.marked, known.reported) == (100, 7, 2, 2.0)
+    assert (known.closed, known.why, known.since, known.told, known.delay) == (False, "", None, None, None)
 
 
 def test_a_path_that_nothing_could_probe_is_open_again_and_it_is_told_why() -> None:

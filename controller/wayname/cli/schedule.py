@@ -21,6 +21,8 @@ TOLD_OF_PATH = (
     *("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"),
     *("reported", "lost", "marked", "report s ago"),
 )
+# Policies that number packets where edges agreed on it.
+NUMBERING = ("fastest-first", "redundant")
 
 
 @click.group()
@@ -133,7 +135,9 @@ def _tell(asking: Asking, schedule: ScheduleAnswer) -> None:
 
 def _agreed(schedule: ScheduleAnswer, group: GroupAnswer) -> Iterator[str]:
     """Yield what the sessions' edges agreed on, where it says something about this schedule."""
-    if schedule["source"] == "feedback":
+    if schedule["source"] == "feedback" and schedule["policy"] not in NUMBERING:
+        yield f"no packet is numbered, so none is reported: {schedule['policy']} does without"
+    elif schedule["source"] == "feedback":
         sessions, numbered, in_order = group["sessions"], group["numbered"], group["in_order"]
         unnumbered = [each for each in sessions if each not in numbered]
         unordered = [each for each in numbered if each not in in_order]

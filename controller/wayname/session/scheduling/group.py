@@ -81,6 +81,10 @@ class PathReport:
             case PathEventKind.UNPROBED:
                 self.why = "for eight probe intervals nothing told whether it works"
 
+    def begin_anew(self) -> PathReport:
+        """Return one of a path of which nothing is known but what peers reported of it in all."""
+        return PathReport(reported=self.reported, packets=self.packets, lost=self.lost, marked=self.marked)
+
 
 @dataclass(slots=True)
 class Group:
@@ -92,14 +96,14 @@ class Group:
     rule: ScheduleRule
     registers: Registers
     sessions: dict[int, dict[int, int]] = field(default_factory=dict)
-    known: list[PathReport] = field(default_factory=list)
+    known: list[PathReport] = field(init=False)
     # What the edges of sessions agreed on, if anything.
     _agreed: dict[int, Agreement] = field(default_factory=dict)
     # How many sessions take each way.
     _takers: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.begin_anew()
+        self.known = [PathReport() for _ in self.rule.config.paths]
 
     @property
     def ways(self) -> list[int]:
@@ -150,8 +154,8 @@ class Group:
         return self.rule.config.copies if redundant else 1
 
     def begin_anew(self) -> None:
-        """Know nothing of paths."""
-        self.known = [PathReport() for _ in self.rule.config.paths]
+        """Know nothing of paths, as the switch does; what peers reported stays true."""
+        self.known = [known.begin_anew() for known in self.known]
 
     def session_entry(self, session: int) -> fy.P4TableEntry:
         """Return the entry of one of its sessions."""
