@@ -3,30 +3,46 @@
 
 use ir::HashAlgorithm;
 
-const fn reflected_table(polynomial: u32) -> [u32; 256] {
-    let mut table = [0; 256];
+/// Bytes that are looked up at once.
+const AT_ONCE: usize = 8;
+
+/// The remainders of each byte, with so many zero bytes behind it as the number of the table says.
+type Tables = [[u32; 256]; AT_ONCE];
+
+const fn reflected_tables(polynomial: u32) -> Tables {
+    let mut tables = [[0; 256]; AT_ONCE];
     let mut byte = 0;
     while byte < 256 {
         let mut remainder = byte as u32;
         let mut bit = 0;
-        while bit < 8 {
+        while bit < 8 * AT_ONCE {
             remainder = if remainder & 1 == 1 { (remainder >> 1) ^ polynomial } else { remainder >> 1 };
             bit += 1;
+            if bit % 8 == 0 {
+                tables[bit / 8 - 1][byte] = remainder;
+            }
         }
-        table[byte] = remainder;
         byte += 1;
     }
-    table
+    tables
 }
 
 /// x^16 + x^15 + x^2 + 1, lowest power first.
-static CRC16: [u32; 256] = reflected_table(0xa001);
+static CRC16: Tables = reflected_tables(0xa001);
 /// The polynomial of Ethernet, lowest power first.
-static CRC32: [u32; 256] = reflected_table(0xedb8_8320);
+static CRC32: Tables = reflected_tables(0xedb8_8320);
 
-fn crc(table: &[u32; 256], start: u32, parts: [&[u8]; 2]) -> u32 {
-    let step = |remainder: u32, byte: &u8| table[usize::from(remainder as u8 ^ byte)] ^ (remainder >> 8);
-    parts.into_iter().flatten().fold(start, step)
+fn crc(tables: &Tables, start: u32, parts: [&[u8]; 2]) -> u32 {
+    let by_byte = |remainder: u32, byte: &u8| tables[0][usize::from(remainder as u8 ^ byte)] ^ (remainder >> 8);
+    // The first byte has the most behind it.
+    let by_word = |remainder: u32, word: &[u8; AT_ONCE]| {
+        let word = (u64::from_le_bytes(*word) ^ u64::from(remainder)).to_le_bytes();
+        word.iter().zip(tables.iter().rev()).fold(0, |sum, (byte, table)| sum ^ table[usize::from(*byte)])
+    };
+    parts.iter().fold(start, |remainder, part| {
+        let (words, rest) = part.as_chunks();
+        rest.iter().fold(words.iter().fold(remainder, by_word), by_byte)
+    })
 }
 
 /// One's complement sum of big-endian 16-bit words; an odd byte is the high half of a word.
@@ -89,6 +105,19 @@ mod tests {
         assert_eq!(of(HashAlgorithm::Crc16Custom, digits), 0xbb3d);
         assert_eq!(of(HashAlgorithm::Crc32, digits), 0xcbf4_3926);
         assert_eq!(of(HashAlgorithm::Crc32Custom, digits), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn many_bytes_at_once_are_what_they_are_one_by_one() {
+        let bytes: Vec<u8> = (0..100_u32).map(|byte| (byte * byte + 7) as u8).collect();
+        for length in 0..bytes.len() {
+            let bit_by_bit = bytes[..length].iter().fold(u32::MAX, |remainder, byte| {
+                (0..8).fold(remainder ^ u32::from(*byte), |remainder, _| {
+                    (remainder >> 1) ^ if remainder & 1 == 1 { 0xedb8_8320 } else { 0 }
+                })
+            });
+            assert_eq!(of(HashAlgorithm::Crc32, &bytes[..length]), u64::from(!bit_by_bit), "{length} bytes");
+        }
     }
 
     #[test]
