@@ -119,7 +119,7 @@ impl Run<'_, '_> {
                 let mut bits = std::mem::take(&mut self.scratch.bits);
                 bits.clear();
                 self.append(&mut bits, data);
-                let sum = self.context.checksum(*algorithm, &bits, *payload);
+                let sum = self.context.checksum(*algorithm, bits.bytes(), *payload);
                 self.scratch.bits = bits;
                 self.give(dst, &Wide::from_u128(sum.into(), self.width(dst)));
             }
@@ -257,7 +257,7 @@ impl Run<'_, '_> {
         let mut bits = std::mem::take(&mut self.scratch.bits);
         bits.clear();
         self.append(&mut bits, data);
-        let hash = u128::from(self.context.hash(algorithm, &bits));
+        let hash = u128::from(self.context.hash(algorithm, bits.bytes()));
         self.scratch.bits = bits;
         let width = self.width(dst);
         if [base.width(), max.width(), width].into_iter().all(|width| width <= 128) {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types::*};
 use cranelift_codegen::isa::CallConv;
-use ir::{CounterId, Handle, HashAlgorithm, TableId};
+use ir::{CounterId, Handle, HashAlgorithm, RegisterId, TableId};
 use runtime::{BitString, Context};
 
 use crate::raw::{RawContext, data_pointer};
@@ -46,11 +46,31 @@ impl Helper {
     pub fn count() -> Self {
         Self { address: count as *const () as usize, params: &[I64, I32, I64], result: None }
     }
-    /// `(raw, algorithm, bits, number of bits)`.
+    /// `(raw, register, index, value)`: a cell of at most 128 bits comes to where the value is to be.
+    pub fn register_read() -> Self {
+        Self { address: register_read as *const () as usize, params: &[I64, I32, I32, I64], result: None }
+    }
+    /// `(raw, register, index, lower half of the value, upper half)`.
+    pub fn register_write() -> Self {
+        Self { address: register_write as *const () as usize, params: &[I64, I32, I32, I64, I64], result: None }
+    }
+    /// `(raw, register, index, to, bytes)`: a cell of any width.
+    pub fn register_load() -> Self {
+        Self { address: register_load as *const () as usize, params: &[I64, I32, I32, I64, I64], result: None }
+    }
+    /// `(raw, register, index, from, bytes)`, the same.
+    pub fn register_store() -> Self {
+        Self { address: register_store as *const () as usize, params: &[I64, I32, I32, I64, I64], result: None }
+    }
+    /// `(raw, register)`: no other packet may use registers that packets write.
+    pub fn take_turn() -> Self {
+        Self { address: take_turn as *const () as usize, params: &[I64, I32], result: None }
+    }
+    /// `(raw, algorithm, bits, number of bits)`, the last byte filled up with zeros.
     pub fn hash() -> Self {
         Self { address: hash as *const () as usize, params: &[I64, I32, I64, I64], result: Some(I64) }
     }
-    /// `(raw, algorithm, bits, number of bits, payload)`.
+    /// `(raw, algorithm, bits, number of bits, payload)`, the same.
     pub fn checksum() -> Self {
         Self { address: checksum as *const () as usize, params: &[I64, I32, I64, I64, I32], result: Some(I64) }
     }
@@ -146,26 +166,59 @@ unsafe extern "C" fn count(raw: *mut RawContext, counter: u32, index: u64) {
     guarded(unsafe { context(raw) }, |context| context.count(CounterId::new(counter as usize), index));
 }
 
+unsafe extern "C" fn register_read(raw: *mut RawContext, register: u32, index: u32, value: *mut u128) {
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    let context = unsafe { context(raw) };
+    let found = guarded(context, |context| context.register_read(RegisterId::new(register as usize), index));
+    // SAFETY: compiled code passes a slot of its stack, which is aligned and nobody else's.
+    unsafe { *value = found };
+}
+
+unsafe extern "C" fn register_write(raw: *mut RawContext, register: u32, index: u32, lower: u64, upper: u64) {
+    let value = u128::from(upper) << 64 | u128::from(lower);
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    guarded(unsafe { context(raw) }, |context| {
+        context.register_write(RegisterId::new(register as usize), index, value);
+    });
+}
+
+unsafe extern "C" fn register_load(raw: *mut RawContext, register: u32, index: u32, to: *mut u8, bytes: u64) {
+    // SAFETY: compiled code passes so many bytes of the frame, of which the context hands nothing out meanwhile.
+    let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    guarded(unsafe { context(raw) }, |context| {
+        context.register_read_wide(RegisterId::new(register as usize), index, to);
+    });
+}
+
+unsafe extern "C" fn register_store(raw: *mut RawContext, register: u32, index: u32, from: *const u8, bytes: u64) {
+    // SAFETY: compiled code passes so many bytes of the frame, or zeros; nobody writes to them meanwhile.
+    let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    guarded(unsafe { context(raw) }, |context| {
+        context.register_write_wide(RegisterId::new(register as usize), index, from);
+    });
+}
+
+unsafe extern "C" fn take_turn(raw: *mut RawContext, register: u32) {
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    guarded(unsafe { context(raw) }, |context| context.take_turn(RegisterId::new(register as usize)));
+    // SAFETY: as above; the context is another object than its view.
+    unsafe { (*raw).needs_turn = 0 };
+}
+
 unsafe extern "C" fn hash(raw: *mut RawContext, algorithm: u32, bits: *const u8, count: u64) -> u64 {
     // SAFETY: compiled code packed that many bits on its stack.
     let bytes = unsafe { std::slice::from_raw_parts(bits, count.div_ceil(8) as usize) };
     // SAFETY: `raw` comes from compiled code as it was given to it.
-    guarded(unsafe { context(raw) }, |context| {
-        let mut bits = BitString::new();
-        bits.push_wire(bytes, count as usize);
-        context.hash(ALGORITHMS[algorithm as usize], &bits)
-    })
+    guarded(unsafe { context(raw) }, |context| context.hash(ALGORITHMS[algorithm as usize], bytes))
 }
 
 unsafe extern "C" fn checksum(raw: *mut RawContext, algorithm: u32, bits: *const u8, count: u64, payload: u32) -> u64 {
     // SAFETY: compiled code packed that many bits on its stack.
     let bytes = unsafe { std::slice::from_raw_parts(bits, count.div_ceil(8) as usize) };
     // SAFETY: `raw` comes from compiled code as it was given to it.
-    guarded(unsafe { context(raw) }, |context| {
-        let mut bits = BitString::new();
-        bits.push_wire(bytes, count as usize);
-        context.checksum(ALGORITHMS[algorithm as usize], &bits, payload != 0)
-    })
+    guarded(unsafe { context(raw) }, |context| context.checksum(ALGORITHMS[algorithm as usize], bytes, payload != 0))
 }
 
 /// Algorithms by the number that compiled code names them with.

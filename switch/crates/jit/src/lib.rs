@@ -19,7 +19,7 @@ use cranelift_module::Module;
 use ir::flow::Flow;
 use ir::{Function, FunctionId, Handle, Inst, Program, Terminator};
 use runtime::frame::Erased;
-use runtime::{Backend, Context, Held};
+use runtime::{Backend, Context, Held, PageTable};
 
 use code::{Code, Compiler, Entry};
 use raw::RawContext;
@@ -91,6 +91,8 @@ impl Jit {
             zeros: zeros.as_ptr() as usize,
             erased: Erased::new(&program.frame),
             held: held.map_or_else(|| vec![None; program.tables.len()], |tables| padded(tables, zeros.len())),
+            register_pages: PageTable::places(&program).0,
+            registers_written: registers_written(&program),
             stages: stages.clone(),
             packet_too_short: error_index(&program, "PacketTooShort"),
             invalid_argument: error_index(&program, "ParserInvalidArgument"),
@@ -163,6 +165,11 @@ impl Backend for Jit {
 
 fn looks_up_tables(function: &Function) -> bool {
     function.blocks.iter().flat_map(|(_, block)| &block.insts).any(|inst| matches!(inst, Inst::Lookup { .. }))
+}
+
+fn registers_written(program: &Program) -> Vec<bool> {
+    let written = runtime::registers_written_by_packets(program);
+    program.registers.keys().map(|register| written.contains(&register)).collect()
 }
 
 /// What the tables hold, each with so many words of data, as much as the code of any action may read.

@@ -1,6 +1,7 @@
 //! The view of a packet's [`Context`] that compiled code works on.
 
 use std::mem::offset_of;
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use runtime::Context;
 use runtime::uncounted::Hits;
@@ -28,9 +29,13 @@ pub(crate) struct RawContext {
     /// has some.
     pub hits: *mut Hits,
     pub some_hits: *mut u8,
+    /// Where cells of registers are.
+    pub register_pages: *const AtomicPtr<AtomicU64>,
     /// Zeros enough for a frame or the data of an action.
     pub zeros: *const u8,
     pub fuel: u32,
+    /// 1 while the packet has to take the turn before it uses a register that packets write.
+    pub needs_turn: u8,
     /// Which headers of the frame were written, as the frame says it.
     pub written: u64,
     pub context: *mut Context<'static>,
@@ -51,6 +56,8 @@ pub(crate) mod at {
     pub const MISSED: i32 = offset_of!(RawContext, missed) as i32;
     pub const HITS: i32 = offset_of!(RawContext, hits) as i32;
     pub const SOME_HITS: i32 = offset_of!(RawContext, some_hits) as i32;
+    pub const REGISTER_PAGES: i32 = offset_of!(RawContext, register_pages) as i32;
+    pub const NEEDS_TURN: i32 = offset_of!(RawContext, needs_turn) as i32;
     pub const WRITTEN: i32 = offset_of!(RawContext, written) as i32;
     pub const FUEL: i32 = offset_of!(RawContext, fuel) as i32;
 }
@@ -75,8 +82,10 @@ impl RawContext {
             missed: context.missed.as_mut_ptr(),
             hits,
             some_hits,
+            register_pages: context.device.register_pages().pages().as_ptr(),
             zeros: zeros.as_ptr().cast(),
             fuel: 0,
+            needs_turn: 0,
             written: 0,
             frame: context.frame.as_mut_ptr(),
             context: (&raw mut *context).cast(),
@@ -106,6 +115,7 @@ impl RawContext {
         self.cursor = context.cursor as u64;
         self.fuel = context.fuel;
         self.written = context.frame.written();
+        self.needs_turn = context.needs_turn().into();
         self.set_output(context);
     }
 

@@ -100,30 +100,12 @@ impl Run<'_, '_> {
                 let colour = self.context.direct_meter(*table, before);
                 self.give_scalar(0, colour.into());
             }
-            Inst::RegisterRead { dst, register, index } => {
-                let index = self.value(*index) as u32;
-                match dst {
-                    Dest::Temp(_) => {
-                        let value = self.context.register_read(*register, index);
-                        self.give_scalar(0, value);
-                    }
-                    Dest::Frame(_, width) => {
-                        let mut bytes = vec![0; storage_size(*width) as usize];
-                        self.context.register_read_wide(*register, index, &mut bytes);
-                        self.give_wide(dst, &Wide::from_le_bytes(&bytes, *width));
-                    }
-                }
-            }
             Inst::RegisterWrite { register, index, value } => {
                 let index = self.value(*index) as u32;
                 let value = self.wide(value);
-                if value.width() <= 128 {
-                    self.context.register_write(*register, index, value.low_u128());
-                } else {
-                    let mut bytes = vec![0; storage_size(value.width()) as usize];
-                    value.write_le_bytes(&mut bytes);
-                    self.context.register_write_wide(*register, index, &bytes);
-                }
+                let mut bytes = vec![0; storage_size(value.width()) as usize];
+                value.write_le_bytes(&mut bytes);
+                self.context.register_write_wide(*register, index, &bytes);
             }
             Inst::BufferKeep { buffer, queue, number, microseconds, fields, .. } => {
                 let [queue, number, microseconds] = [queue, number, microseconds].map(|it| self.value(*it) as u32);
@@ -141,7 +123,7 @@ impl Run<'_, '_> {
             Inst::Hash { dst, algorithm, base, data, max } => self.hash(dst, *algorithm, base, data, max),
             Inst::Checksum { dst, algorithm, data, payload } => {
                 let data = self.bits(data);
-                let sum = self.context.checksum(*algorithm, &data, *payload);
+                let sum = self.context.checksum(*algorithm, data.bytes(), *payload);
                 self.give_wide(dst, &Wide::from_u128(sum.into(), self.width(dst)));
             }
             Inst::Random { dst, lo, hi } => {
@@ -267,7 +249,7 @@ impl Run<'_, '_> {
 
     fn hash(&mut self, dst: &Dest, algorithm: HashAlgorithm, base: &Arg, data: &[Arg], max: &Arg) {
         let data = self.bits(data);
-        let hash = BigUint::from(self.context.hash(algorithm, &data));
+        let hash = BigUint::from(self.context.hash(algorithm, data.bytes()));
         let (base, max) = (self.wide(base).to_biguint(), self.wide(max).to_biguint());
         let rest = if max == BigUint::ZERO { hash } else { hash % max };
         self.give_wide(dst, &Wide::from_biguint(&(base + rest), self.width(dst)));

@@ -9,16 +9,18 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::cells::{Counters, Paged, Registers};
+use crate::cells::Counters;
 use crate::device::Device;
+use crate::paged::Paged;
+use crate::registers::Registers;
 
 impl Device {
     /// The registers and counters of now. No packet may run meanwhile.
     pub fn carried(&self) -> Vec<u8> {
         let mut bytes = vec![];
         for (array, _) in self.arrays() {
-            number(&mut bytes, array.name().len());
-            bytes.extend(array.name().as_bytes());
+            number(&mut bytes, array.name.len());
+            bytes.extend(array.name.as_bytes());
             let pages: Vec<_> = array.touched().collect();
             number(&mut bytes, pages.len());
             for (page, words) in pages {
@@ -32,12 +34,18 @@ impl Device {
 
     /// Goes on from those of the same program; false if they are of another, whose arrays that differ are left out.
     pub fn carry_on(&self, bytes: &[u8]) -> bool {
+        let all = self.fill_arrays(bytes);
+        self.registers.iter().for_each(Registers::show_all);
+        all
+    }
+
+    fn fill_arrays(&self, bytes: &[u8]) -> bool {
         let arrays: Vec<_> = self.arrays().collect();
         let mut rest = Rest(bytes);
         let mut all = true;
         while let Some(len) = rest.number() {
             let name = rest.take(len);
-            let array = arrays.iter().find(|(array, _)| Some(array.name().as_bytes()) == name);
+            let array = arrays.iter().find(|(array, _)| Some(array.name.as_bytes()) == name);
             for _ in 0..rest.number().unwrap_or(0) {
                 let (Some(page), Some(words)) = (rest.number(), rest.number()) else { return false };
                 let Some(words) = words.checked_mul(8).and_then(|len| rest.take(len)) else { return false };

@@ -8,7 +8,6 @@ use ir::*;
 use num_bigint::BigUint;
 use tables::{Reader, Recent};
 
-use crate::bits::BitString;
 use crate::device::Device;
 use crate::effects::{Effects, Keep};
 use crate::frame::FrameMemory;
@@ -225,9 +224,15 @@ impl<'d> Context<'d> {
         }
     }
 
+    /// Whether a packet that uses a register which packets write has to take the turn first.
+    #[inline]
+    pub fn needs_turn(&self) -> bool {
+        self.turn.is_none() && self.device.turns.are_needed()
+    }
+
     /// Before a register is used; until [`Self::end_turn`].
     #[inline]
-    fn take_turn(&mut self, register: RegisterId) {
+    pub fn take_turn(&mut self, register: RegisterId) {
         if self.turn.is_none() {
             self.turn = self.device.turns.take(register);
         }
@@ -290,15 +295,15 @@ impl<'d> Context<'d> {
         self.device.buffers[buffer.index()].send(queue, number);
     }
 
-    /// The hash of the data.
-    pub fn hash(&mut self, algorithm: HashAlgorithm, data: &BitString) -> u64 {
+    /// The hash of the data, whose last byte is filled up with zeros.
+    pub fn hash(&mut self, algorithm: HashAlgorithm, data: &[u8]) -> u64 {
         self.checksum(algorithm, data, false)
     }
 
     /// The checksum of the data; with `payload`, over the bytes after the cursor too.
-    pub fn checksum(&mut self, algorithm: HashAlgorithm, data: &BitString, payload: bool) -> u64 {
+    pub fn checksum(&mut self, algorithm: HashAlgorithm, data: &[u8], payload: bool) -> u64 {
         let rest = if payload { &self.packet.bytes()[self.cursor..] } else { &[] };
-        hash(algorithm, [data.bytes(), rest], || self.random.next())
+        hash(algorithm, [data, rest], || self.random.next())
     }
 
     /// A random number in `lo..=hi`.

@@ -9,11 +9,13 @@ use num_bigint::BigUint;
 use tables::Epochs;
 
 use crate::buffer::{Buffer, BufferState, KeptPacket};
-use crate::cells::{Counters, Meters, Registers};
+use crate::cells::{Counters, Meters};
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{ProgramError, WriteError};
+use crate::page_table::PageTable;
 use crate::plugin::{Bound, Externs};
 use crate::profile::ProfileState;
+use crate::registers::Registers;
 use crate::special::Special;
 use crate::table::TableState;
 use crate::turns::Turns;
@@ -36,6 +38,7 @@ pub struct Device {
     pub(crate) counters: Vec<Counters>,
     pub(crate) meters: Vec<Meters>,
     pub(crate) registers: Vec<Registers>,
+    register_pages: Arc<PageTable>,
     pub(crate) turns: Turns,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) value_sets: Vec<ValueSetState>,
@@ -78,6 +81,7 @@ impl Device {
         let externs = Bound::new(&program, externs).map_err(ProgramError::Extern)?;
         let epochs = Epochs::new();
         let words = program.actions.iter().map(|(_, action)| crate::action::data_words(action)).max();
+        let (registers, register_pages) = Registers::all(&program);
         let device = Self {
             tables: TableState::all(&program, &epochs),
             occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
@@ -86,7 +90,8 @@ impl Device {
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
-            registers: program.registers.iter().map(|(_, register)| Registers::new(register)).collect(),
+            registers,
+            register_pages,
             turns: Turns::new(&program),
             buffers: program.buffers.iter().map(|(_, buffer)| Buffer::new(buffer)).collect(),
             value_sets: program.value_sets.iter().map(|(_, set)| ValueSetState::new(set, &epochs)).collect(),
@@ -130,6 +135,12 @@ impl Device {
     /// To be called with the table's book locked, once entries came or went.
     pub(crate) fn note_occupied(&self, table: TableId, has_entries: bool) {
         self.occupied[table.index()].store(u8::from(has_entries), Release);
+    }
+
+    /// Where compiled code finds cells of registers.
+    #[inline]
+    pub fn register_pages(&self) -> &PageTable {
+        &self.register_pages
     }
 
     /// The next copy of a packet that starts again at or before `now`.

@@ -34,10 +34,16 @@ impl Turns {
         self.needed.store(true, Relaxed);
     }
 
+    /// Whether packets run by several threads.
+    #[inline]
+    pub fn are_needed(&self) -> bool {
+        self.needed.load(Relaxed)
+    }
+
     /// The turn if the register asks for it, once no other packet has it.
     #[inline]
     pub fn take(&self, register: RegisterId) -> Option<MutexGuard<'_, ()>> {
-        let is_asked = self.needed.load(Relaxed) && self.written[register.index()];
+        let is_asked = self.are_needed() && self.written[register.index()];
         is_asked.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -32,7 +32,6 @@ impl Translator<'_> {
                 }
             }
             Inst::Wide { dst: Dest::Frame(place, width), .. }
-            | Inst::RegisterRead { dst: Dest::Frame(place, width), .. }
             | Inst::Hash { dst: Dest::Frame(place, width), .. }
             | Inst::Checksum { dst: Dest::Frame(place, width), .. }
             | Inst::Random { dst: Dest::Frame(place, width), .. } => self.forget(place, storage_size(*width)),

@@ -13,6 +13,7 @@ mod known;
 mod memory;
 mod parser;
 mod promote;
+mod register;
 mod scalar;
 mod stage;
 mod state;
@@ -52,6 +53,10 @@ pub(crate) struct Shared {
     pub erased: Erased,
     /// By table: what is built into the code; nothing of those that it looks up.
     pub held: Vec<Option<Held>>,
+    /// By register: the number of its first page, if compiled code finds its cells itself.
+    pub register_pages: Vec<Option<usize>>,
+    /// By register: whether packets write to it.
+    pub registers_written: Vec<bool>,
     /// What marked code tells where it is.
     pub stages: Option<Arc<Stages>>,
     /// Numbers of errors.
@@ -78,6 +83,8 @@ enum Memory {
     /// The function's own stack.
     Scratch,
     ActionData,
+    /// Of registers, and where their pages are.
+    Cells,
 }
 
 /// A temp's value.
@@ -95,7 +102,7 @@ struct Translator<'a> {
     flow: Flow,
     builder: FunctionBuilder<'a>,
     shared: &'a mut Shared,
-    regions: [AliasRegion; 6],
+    regions: [AliasRegion; 7],
     temps: Vec<Option<Slot>>,
     /// How often each temp is read.
     uses: Vec<u32>,
@@ -135,7 +142,7 @@ pub(crate) fn translate<'a>(
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
     let raw = builder.block_params(entry)[0];
-    let names = ["frame", "packet", "output", "raw", "scratch", "action data"];
+    let names = ["frame", "packet", "output", "raw", "scratch", "action data", "cells"];
     let regions = std::array::from_fn(|i| {
         let data = AliasRegionData { user_id: i as u32, description: names[i].into() };
         builder.func.dfg.alias_regions.insert(data)
@@ -319,6 +326,8 @@ impl Translator<'_> {
             }
             Inst::CopyArg { dst, offset, bytes } => self.copy_arg(dst, *offset, *bytes),
             Inst::Count { counter, index } => self.count(*counter, *index),
+            Inst::RegisterRead { dst, register, index } => self.register_read(dst, *register, *index),
+            Inst::RegisterWrite { register, index, value } => self.register_write(inst, *register, *index, value),
             Inst::Hash { dst, algorithm, base, data, max } => self.hash(inst, dst, *algorithm, base, data, max),
             Inst::Wide { op, dst, args } => self.wide(inst, *op, dst, args),
             Inst::Checksum { dst, algorithm, data, payload } => self.checksum(inst, dst, *algorithm, data, *payload),
@@ -331,8 +340,6 @@ impl Translator<'_> {
             | Inst::InValueSet { .. }
             | Inst::Meter { .. }
             | Inst::DirectMeter { .. }
-            | Inst::RegisterRead { .. }
-            | Inst::RegisterWrite { .. }
             | Inst::BufferKeep { .. }
             | Inst::BufferRelease { .. }
             | Inst::BufferSend { .. }

@@ -6,6 +6,7 @@ mod guard;
 mod headers;
 mod programs;
 mod random;
+mod registers;
 mod tables;
 
 use std::sync::Arc;

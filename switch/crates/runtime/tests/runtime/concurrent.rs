@@ -135,3 +135,32 @@ blocks main main main main main main
     thread::scope(|scope| [(); 2].map(|()| drop(scope.spawn(run))));
     assert_eq!(device.register(tickets, 0), Ok(big((TURNS * 20).into())));
 }
+
+#[test]
+fn a_wide_cell_is_seen_whole_by_packets_and_by_the_control_plane() {
+    let mut program = program();
+    let cell = program.registers.push(Register { name: "r".into(), size: 1, width: 128, ..Register::default() });
+    let device = device(program);
+    let values = [0, u128::MAX];
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let run = || {
+            let mut context = Context::new(&device, 0);
+            while !done.load(Acquire) {
+                for value in values {
+                    let found = context.register_read(cell, 0);
+                    assert!(values.contains(&found), "{found:x}");
+                    context.register_write(cell, 0, value);
+                }
+            }
+        };
+        let threads = [scope.spawn(run), scope.spawn(run)];
+        let whole = (0..TURNS * 100).all(|turn| {
+            device.set_register(cell, 0, &big(values[turn as usize % 2])).unwrap();
+            values.map(big).contains(&device.register(cell, 0).unwrap())
+        });
+        done.store(true, Release);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(whole, "the control plane saw half a value");
+    });
+}

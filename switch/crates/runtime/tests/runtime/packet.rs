@@ -125,13 +125,13 @@ fn a_checksum_takes_the_payload_behind_the_cursor() {
     assert_eq!(context.advance(16), 0);
     let mut bits = BitString::new();
     bits.push(0xabc, 12);
-    assert_eq!(context.checksum(HashAlgorithm::Csum16, &bits, false), u64::from(!0xabc0_u16));
+    assert_eq!(context.checksum(HashAlgorithm::Csum16, bits.bytes(), false), u64::from(!0xabc0_u16));
     let sum = 0xabc0 + 0x0304 + 0x0500;
-    assert_eq!(context.checksum(HashAlgorithm::Csum16, &bits, true), u64::from(!sum as u16));
+    assert_eq!(context.checksum(HashAlgorithm::Csum16, bits.bytes(), true), u64::from(!sum as u16));
     bits.push(0x5, 12);
     // Three bytes of data: the payload begins in the middle of a word.
     let sum = 0xabc0 + 0x0503 + 0x0405;
-    assert_eq!(context.checksum(HashAlgorithm::Csum16, &bits, true), u64::from(!sum as u16));
+    assert_eq!(context.checksum(HashAlgorithm::Csum16, bits.bytes(), true), u64::from(!sum as u16));
 }
 
 #[test]
