@@ -1,7 +1,8 @@
-//! Long values of which whole bytes only change their place: cut, moved by constants, put together.
+//! Long values of which whole bytes only change their place (cut, moved by constants, put together) or are compared.
 
-use cranelift_codegen::ir::Value;
-use ir::{Arg, BinaryOp, Dest, Inst, Operand, Place, WideOp, storage_size};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types::*};
+use ir::{Arg, BinaryOp, CompareOp, Dest, Inst, Operand, Place, WideOp, storage_size};
 
 use super::memory::{MOST_INLINE, words};
 use super::{Memory, Translator, type_of};
@@ -30,19 +31,59 @@ impl Translator<'_> {
             Dest::Temp(temp) => self.width(*temp),
             Dest::Frame(_, width) => *width,
         };
-        let Some(mut pieces) = pieces(op, width, args) else { return self.slow(inst) };
-        match (dst, &pieces[..]) {
-            (Dest::Temp(temp), [Piece::Frame(place, from, bytes)]) if bytes.is_power_of_two() => {
-                let address = self.readable(place);
-                let value = self.load_from(Memory::Frame, type_of(width), address.base, address.offset + *from as i32);
+        match (dst, op, args) {
+            (Dest::Temp(temp), WideOp::Slice { hi: _, lo }, [Arg::Frame(place, _)])
+                if lo % 8 == 0 || lo % 8 + width <= 64 =>
+            {
+                let value = self.cut(place, lo, width);
                 self.set(*temp, value);
             }
-            (Dest::Frame(place, _), _) if storage_size(width) <= MOST_INLINE => {
+            (Dest::Temp(temp), WideOp::Compare(op @ (CompareOp::Eq | CompareOp::Ne)), [Arg::Frame(a, of), b])
+                if (129..=8 * MOST_INLINE).contains(of) && matches!(b, Arg::Frame(..) | Arg::Const(..)) =>
+            {
+                let value = self.compare_wide(op, a, b, *of);
+                self.set(*temp, value);
+            }
+            (Dest::Frame(place, _), ..) if storage_size(width) <= MOST_INLINE => {
+                let Some(mut pieces) = pieces(op, width, args) else { return self.slow(inst) };
                 pieces.push(Piece::Zeros(storage_size(width) - width / 8));
                 self.put(place, &pieces);
             }
             _ => self.slow(inst),
         }
+    }
+
+    /// `width` bits, at most 128, from bit `lo` on: one load, which may reach beyond what is there, as the memory does.
+    fn cut(&mut self, place: &Place, lo: u32, width: u32) -> Value {
+        let address = self.readable(place);
+        let (first, offset) = (lo % 8, address.offset + (lo / 8) as i32);
+        let loaded = type_of(first + width);
+        let value = self.load_from(Memory::Frame, loaded, address.base, offset);
+        let value = self.shift_right(value, first);
+        let value = self.cast(value, type_of(width));
+        self.masked(value, width)
+    }
+
+    /// Whether two values of `width` bits are the same, or are not.
+    fn compare_wide(&mut self, op: CompareOp, a: &Place, b: &Arg, width: u32) -> Value {
+        let a = self.readable(a);
+        let b_at = if let Arg::Frame(place, _) = b { Some(self.readable(place)) } else { None };
+        let number = if let Arg::Const(number, _) = b { number.to_u64_digits() } else { Vec::new() };
+        let mut differences = self.constant(I64, 0);
+        for limb in 0..width.div_ceil(64) {
+            let at = limb as i32 * 8;
+            let one = self.load_from(Memory::Frame, I64, a.base, a.offset + at);
+            let other = match b_at {
+                Some(b) => self.load_from(Memory::Frame, I64, b.base, b.offset + at),
+                None => self.constant(I64, number.get(limb as usize).copied().unwrap_or(0).into()),
+            };
+            let difference = self.builder.ins().bxor(one, other);
+            let difference = self.masked(difference, (width - limb * 64).min(64));
+            differences = self.builder.ins().bor(differences, difference);
+        }
+        let zero = self.constant(I64, 0);
+        let cc = if op == CompareOp::Eq { IntCC::Equal } else { IntCC::NotEqual };
+        self.builder.ins().icmp(cc, differences, zero)
     }
 
     /// Writes pieces one after the other.

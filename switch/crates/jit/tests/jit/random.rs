@@ -2,6 +2,7 @@
 
 use ir::eval::{Wide, mask};
 use ir::*;
+use num_bigint::BigUint;
 use runtime::FrameMemory;
 
 /// The errors that every program has.
@@ -327,9 +328,22 @@ impl Builder {
         self.step(c, number);
     }
 
-    /// Some whole bytes of a wide value, as a temp and as another wide value.
+    /// Some whole bytes of a wide value, as a temp and as another wide value; any bits of it; and whether it is another one,
+    /// which differs in few bits or none.
     fn cut(&mut self, a: u32, b: u32, c: u32) {
         let (offset, width) = self.wide(a);
+        let first = b % width;
+        let count = 1 + c % (width - first).min(128);
+        let (dst, op) = (Dest::Temp(self.temp(count)), WideOp::Slice { hi: first + count - 1, lo: first });
+        self.insts.push(Inst::Wide { op, dst, args: vec![Arg::Frame(Place::at(offset), width)] });
+        let number = BigUint::from(1u8) << (c % width);
+        let known = Arg::Const(if b.is_multiple_of(2) { BigUint::ZERO } else { number }, width);
+        for (number, other) in [Arg::Frame(Place::at(offset), width), known].into_iter().enumerate() {
+            let op =
+                WideOp::Compare(if (a as usize + number).is_multiple_of(2) { CompareOp::Eq } else { CompareOp::Ne });
+            let dst = Dest::Temp(self.temp(1));
+            self.insts.push(Inst::Wide { op, dst, args: vec![Arg::Frame(Place::at(offset), width), other] });
+        }
         let lo = 8 * (b % (width / 8));
         let bits = 8 * (1 + c % ((width - lo) / 8).min(16));
         let dst = Dest::Temp(self.temp(bits));
