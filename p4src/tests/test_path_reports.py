@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from carriers import ipv6
+from closing_schedule import (
+    CLOCK,
+    CLOSING,
+    INTERVAL,
+    LENGTH,
+    MILLISECOND,
+    OCTET,
+    PATHS,
+    SECOND,
+    TOLERANCE,
+    Make,
+    kinds,
+    lone,
+)
 from numbered_switch import (
     NUMBER_OCTETS,
     NUMBERS,
@@ -22,35 +34,22 @@ from numbered_switch import (
     with_option,
     without_numbers,
 )
-from schedule_site import CLOSE, FOLLOW, PathOf, Schedule, datagram
+from schedule_site import FOLLOW, datagram
 from session_site import LOCAL, OUR_TAG, REMOTE, between, in_by, with_header
 from session_switch import SILENT
 
 from small_site import CPU
 from wayname.p4_constants import Drop
 
-MILLISECOND, SECOND = 1_000, 1_000_000
-OCTET = 1 << 24  # a microsecond an octet
-TOLERANCE = 5 * MILLISECOND
-PATHS = [PathOf(10 * MILLISECOND, OCTET), PathOf(30 * MILLISECOND, OCTET)]
-CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=TOLERANCE, probe_interval=SECOND)
-LENGTH = 1000
 DUE = 10 * MILLISECOND + LENGTH + NUMBER_OCTETS  # of a packet by the first path, if nothing waits
 LATE = REPORT_OCTETS + TOLERANCE + 1  # of one that takes a report along: too late
-CLOCK = 77 * SECOND  # the peer's is ahead by so much
 PASSED_ON = 54 + 8  # octets of what the host gets of a peer's empty datagram
-INTERVAL = 5 * MILLISECOND  # between reports
 UDP, ESP, TCP = 17, 50, 6
-Make = Callable[[Schedule], NumberedSwitch]
 
 
 @pytest.fixture(params=["jit", "interpreter"])
 def make(request: pytest.FixtureRequest) -> Make:
     return lambda schedule: NumberedSwitch(schedule, backend=request.param)
-
-
-def kinds(switch: NumberedSwitch) -> list[tuple[str, int]]:
-    return [(each.kind, each.place) for each in switch.path_events()]
 
 
 @pytest.mark.parametrize("next_header", [UDP, ESP, TCP, 59])
@@ -275,100 +274,6 @@ def test_where_all_paths_are_closed_whatever_comes_in_time_opens_its_path(make: 
     assert kinds(switch) == [("opened", 0)]
 
 
-def silence(switch: NumberedSwitch, peer: Peer, until: int) -> dict[int, int]:
-    """The second path works, the first one loses all; when each got its last packet that is no probe."""
-    last: dict[int, int] = {}
-    for time in range(0, until, 500):
-        packet = switch.numbers(time)
-        last[packet.slot] = time
-        if packet.slot == 1:
-            peer.hears(time + 30 * MILLISECOND, packet)
-        if 1 in peer.slots and time % (10 * MILLISECOND) == 0:
-            counts = peer.slots[1]
-            if counts.arrived - CLOCK <= time + 30 * MILLISECOND:
-                switch.reports(time, peer.report(1), 1 + time // 500)
-    return last
-
-
-def test_a_path_of_which_nothing_is_reported_while_others_are_is_closed(make: Make) -> None:
-    switch, peer = make(CLOSING), Peer(CLOCK)
-    last = silence(switch, peer, 400 * MILLISECOND)
-    assert kinds(switch) == [("lost", 0)]
-    assert last[0] < 200 * MILLISECOND
-    assert last[1] > 390 * MILLISECOND
-
-
-def test_a_path_that_was_idle_is_not_dead_while_reports_wait_behind_what_the_peer_sends(make: Make) -> None:
-    """Those of the other path come all the time, and tell of what went long ago."""
-    switch, peer = make(CLOSING), Peer(CLOCK)
-    reports: list[tuple[int, Report]] = []
-    slots = set()
-    for step, time in enumerate(range(0, SECOND + 400 * MILLISECOND, INTERVAL)):
-        for _ in range(60 if time == SECOND else 1):
-            packet = read(switch.frames(time, datagram(LENGTH))[0])
-            slots.add(packet.slot)
-            peer.hears(time + PATHS[packet.slot].delay + LENGTH + NUMBER_OCTETS, packet)
-            reports.append((time + 200 * MILLISECOND, peer.report(packet.slot)))
-        come = {report.slot: report for due, report in reports if due <= time}
-        for slot, report in come.items():
-            switch.reports(time, report, 1 + 2 * step + slot)
-        reports = [each for each in reports if each[0] > time]
-        assert time >= SECOND or slots == {0}
-    assert slots == {0, 1}
-    assert kinds(switch) == []
-
-
-def test_a_dead_path_is_probed_in_each_interval_since_that_costs_nothing(make: Make) -> None:
-    switch, peer = make(CLOSING), Peer(CLOCK)
-    silence(switch, peer, 400 * MILLISECOND)
-    probed = []
-    for time in range(400 * MILLISECOND, 8 * SECOND, 5 * MILLISECOND):
-        itself, *probes = (read(frame) for frame in switch.frames(time, datagram(LENGTH)))
-        assert itself.slot == 1
-        probed += [time for probe in probes if (probe.slot, probe.packet) == (0, b"")]
-        peer.hears(time + 30 * MILLISECOND, itself)
-        switch.reports(time, peer.report(1), 1 + time // 500)
-    assert len(probed) == 7
-    assert {later - earlier for earlier, later in pairwise(probed)} == {SECOND}
-
-
-def test_a_peer_that_reports_nothing_closes_no_path(make: Make) -> None:
-    switch = make(CLOSING)
-    assert {switch.numbers(time * 500).slot for time in range(1, 4000)} == {0, 1}
-    assert kinds(switch) == []
-
-
-def reported(switch: NumberedSwitch, peer: Peer, begin: int, end: int) -> None:
-    """All that is sent meanwhile comes, and is reported in time."""
-    for time in range(begin, end, 100 * MILLISECOND):
-        for packet in (read(frame) for frame in switch.frames(time, datagram(LENGTH))):
-            peer.hears(time + PATHS[packet.slot].delay + LENGTH + NUMBER_OCTETS, packet)
-            switch.reports(time + 60 * MILLISECOND, peer.report(packet.slot), 1 + time)
-
-
-def test_a_path_is_open_again_though_the_peer_reports_no_more(make: Make) -> None:
-    """Nobody tells of its probes."""
-    switch, peer = make(CLOSING), Peer(CLOCK)
-    silence(switch, peer, 400 * MILLISECOND)
-    assert kinds(switch) == [("lost", 0)]
-    for time in range(400 * MILLISECOND, 12 * SECOND, 20 * MILLISECOND):
-        switch.frames(time, datagram(LENGTH))
-    # The other path alone had packets, so it was closed too, before it was known that nobody reports.
-    assert kinds(switch) == [("lost", 1), ("unprobed", 0), ("unprobed", 1)]
-    assert {switch.numbers(12 * SECOND + time * 500).slot for time in range(100)} == {0, 1}
-
-
-def test_who_reports_again_may_have_another_clock(make: Make) -> None:
-    switch, peer = make(CLOSING), Peer(CLOCK)
-    reported(switch, peer, 0, SECOND)
-    for time in range(SECOND, 3 * SECOND, 10 * MILLISECOND):
-        switch.frames(time, datagram(LENGTH))
-    peer.clock += 5 * SECOND
-    assert kinds(switch) == [("lost", 0), ("lost", 1)]
-    reported(switch, peer, 3 * SECOND, 4 * SECOND)
-    assert kinds(switch) == [("opened", 0), ("opened", 1)]
-
-
 def heard(switch: NumberedSwitch) -> list[int]:
     """How many reports were taken, old, of unknown packets and implausible."""
     return [switch.counted("path_reports_heard", index) for index in range(4)]
@@ -440,11 +345,6 @@ def test_a_receiver_that_lies_makes_no_path_faster_than_four_times(make: Make) -
     assert min(rates) >= OCTET // 4
 
 
-def lone(outputs: list[tuple[int, bytes]]) -> list[bytes]:
-    """What left for the peer, beside what the host got."""
-    return [frame for port, frame in outputs if port == 4]
-
-
 def test_where_nothing_goes_to_the_peer_a_report_goes_by_itself(make: Make) -> None:
     switch = make(CLOSING)
     left = [(time, lone(switch.comes(time * MILLISECOND, 1, option(1, 100 + time)))) for time in range(50)]
@@ -499,25 +399,3 @@ def test_a_report_by_itself_is_no_traffic_of_the_session(make: Make) -> None:
     for time in range(0, 500, 2):
         switch.comes(time * MILLISECOND, 0, option(0, 100 + time))
     assert {each.kind for each in switch.session_events()} == {SILENT}
-
-
-@pytest.mark.parametrize("packets_a_second", [20, 100, 700])
-def test_a_dead_path_is_found_by_what_is_sent_one_way_alone(make: Make, packets_a_second: int) -> None:
-    """Two switches; the host behind the second one answers nothing."""
-    near, far = make(replace(CLOSING, probe_interval=10 * SECOND)), make(CLOSING)
-    cut, last = 2 * SECOND, 0
-    to_far: list[tuple[int, bytes]] = []
-    to_near: list[tuple[int, bytes]] = []
-    for time in range(0, 3 * SECOND, SECOND // packets_a_second):
-        for due, frame in sorted(each for each in to_far if each[0] <= time):
-            to_near += [(due + 10 * MILLISECOND, out) for out in lone(far.crosses(due, frame))]
-        for due, frame in sorted(each for each in to_near if each[0] <= time):
-            near.crosses(due, frame)
-        to_far, to_near = ([each for each in way if each[0] > time] for way in (to_far, to_near))
-        (frame,) = near.frames(max(time, near.time), datagram(LENGTH))
-        slot = read(frame).slot
-        last = time if slot == 0 else last
-        if slot == 1 or time < cut:
-            to_far.append((time + (10 + 20 * slot) * MILLISECOND + LENGTH, frame))
-    assert ("lost", 0) in kinds(near)
-    assert last < cut + max(SECOND // 5, 8 * SECOND // packets_a_second)
