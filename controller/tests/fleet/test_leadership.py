@@ -104,41 +104,40 @@ async def test_one_leads_and_the_other_follows_with_a_higher_election_id(one_etc
         assert not first.leadership.may_write()
 
 
-async def test_who_starts_anew_waits_for_its_earlier_self(one_etcd: EtcdCluster) -> None:
-    async with candidates(one_etcd, "anew", boot_time) as (earlier,):
-        earlier.start()
-        await earlier.leadership.elected()
-        again = Candidate(one_etcd, "c1", "anew")
-        waits = asyncio.create_task(again.until("fleet.standby"))
-        await asyncio.sleep(0)
-        again.start()
-        try:
-            assert (
-                await waits
-                == "c1 waits: its earlier self leads the edge until its lease ends, or another one has its name"
-            )
-        finally:
-            await again.close()
-
-
-async def test_who_waits_behind_its_own_name_for_longer_than_leases_last_says_so(one_etcd: EtcdCluster) -> None:
-    async with candidates(one_etcd, "duplicate", boot_time) as (first,):
-        first.start()
-        await first.leadership.elected()
-        other = Candidate(one_etcd, "c1", "duplicate")
-        tells = asyncio.create_task(other.until("fleet.duplicate"))
+@contextlib.asynccontextmanager
+async def named_alike(
+    etcd: EtcdCluster, edge: str, kind: str
+) -> AsyncIterator[tuple[Candidate, Candidate, asyncio.Task[str]]]:
+    """Have a candidate lead; yield it, another one of its name that stands, and what that one will tell of a kind."""
+    async with candidates(etcd, edge, boot_time) as (leader,):
+        leader.start()
+        await leader.leadership.elected()
+        other = Candidate(etcd, "c1", edge)
+        tells = asyncio.create_task(other.until(kind))
         await asyncio.sleep(0)
         other.start()
         try:
-            said = "another c1 leads the edge, this c1 waits: give each a [fleet] controller of its own"
-            assert await tells == said
-            assert other.leadership.why_not() == f"this controller does not lead edge duplicate: {said}"
-            # It is told once, and the other one still leads.
-            await asyncio.sleep(2)
-            assert [kind for kind, _ in other.told] == ["fleet.standby", "fleet.duplicate"]
-            assert first.leadership.may_write()
+            yield leader, other, tells
         finally:
             await other.close()
+
+
+async def test_who_starts_anew_waits_for_its_earlier_self(one_etcd: EtcdCluster) -> None:
+    async with named_alike(one_etcd, "anew", "fleet.standby") as (_, _, waits):
+        assert (
+            await waits == "c1 waits: its earlier self leads the edge until its lease ends, or another one has its name"
+        )
+
+
+async def test_who_waits_behind_its_own_name_for_longer_than_leases_last_says_so(one_etcd: EtcdCluster) -> None:
+    async with named_alike(one_etcd, "duplicate", "fleet.duplicate") as (first, other, tells):
+        said = "another c1 leads the edge, this c1 waits: give each a [fleet] controller of its own"
+        assert await tells == said
+        assert other.leadership.why_not() == f"this controller does not lead edge duplicate: {said}"
+        # It is told once, and the other one still leads.
+        await asyncio.sleep(2)
+        assert [kind for kind, _ in other.told] == ["fleet.standby", "fleet.duplicate"]
+        assert first.leadership.may_write()
 
 
 async def test_a_leader_that_is_drained_lets_go(one_etcd: EtcdCluster) -> None:
