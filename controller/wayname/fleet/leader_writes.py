@@ -42,13 +42,10 @@ class LeaderWrites:
         return False
 
     async def were_undone(self) -> bool:
-        """Whether etcd lacks some that it carried out, as one that was restored from an older snapshot; said once."""
+        """Whether etcd lacks some that it carried out, as one that was restored from an older snapshot."""
         known = self._revision
         [found] = (await self._etcd.transact([], Get(self._last, keys_only=True))).got
-        undone = self._undone or _changed(found) < known
-        if undone:
-            self.begin_anew()
-        return undone
+        return self._undone or _changed(found) < known
 
     def begin_anew(self) -> None:
         """Know nothing of what was written."""

@@ -45,7 +45,6 @@ class FleetState:
         # Of etcd, up to which another leader's changes are here.
         self._revision = 0
         self._writes = LeaderWrites(etcd, keys.leader, keys.written)
-        self._is_undone = False
 
     @property
     def unwritten(self) -> int:
@@ -131,8 +130,7 @@ class FleetState:
 
     async def has_to_write_anew(self) -> bool:
         """Whether etcd was restored from a snapshot that is older than the last write: then all is to be written."""
-        self._is_undone = self._is_undone or await self._writes.were_undone()
-        if not self._is_undone:
+        if not await self._writes.were_undone():
             return False
         _, found = await self._etcd.below(self._keys.state)
         self._places.clear()
@@ -142,7 +140,7 @@ class FleetState:
             with contextlib.suppress(SealError):
                 self._note_place(self._open(each)[0], each.key)
         self._unwritten = {**dict.fromkeys(self._places), **self._values, **self._unwritten}
-        self._is_undone = False
+        self._writes.begin_anew()
         return True
 
     async def _write_some(self, term: Term) -> None:
