@@ -12,6 +12,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.repeat import watch_option
 from wayname.cli.running_names import SCHEDULES
 from wayname.cli.session import ALL_AGREED, NO_FEEDBACK, NO_ORDER
+from wayname.config.schedules import NUMBERING
 from wayname.config.schedules import SchedulingPolicy as Policies
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ TOLD_OF_PATH = (
     *("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"),
     *("reported", "lost", "marked", "report s ago"),
 )
-# Policies that number packets where edges agreed on it.
-NUMBERING = ("fastest-first", "redundant")
 
 
 @click.group()

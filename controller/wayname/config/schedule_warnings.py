@@ -8,12 +8,10 @@ from itertools import combinations
 
 from wayname.config.model import Config
 from wayname.config.path_policies import PathPolicy
-from wayname.config.schedules import Schedule, SchedulingPolicy, Source
+from wayname.config.schedules import NUMBERING, Schedule, SchedulingPolicy, Source
 
 # One way, in seconds: a geostationary satellite takes a quarter of one.
 LONGEST_DELAY = 2.0
-# Those by which packets can go in several copies.
-WITH_COPIES = SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.REDUNDANT
 
 
 def schedule_warnings(config: Config) -> Iterator[str]:
@@ -91,7 +89,7 @@ def _match(policy: PathPolicy) -> tuple[object, ...]:
 
 
 def _idle_copies(config: Config) -> Iterator[str]:
-    if any(each.source is Source.FEEDBACK and each.policy in WITH_COPIES for each in config.schedules):
+    if any(each.source is Source.FEEDBACK and each.policy in NUMBERING for each in config.schedules):
         return
     for policy in config.path_policies:
         if policy.copies is not None:

@@ -40,6 +40,10 @@ class SchedulingPolicy(StrEnum):
     REDUNDANT = "redundant"
 
 
+# Those by which packets are numbered where edges agreed on it, and can go in several copies.
+NUMBERING = SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.REDUNDANT
+
+
 class Source(StrEnum):
     """Where delays and bandwidths come from, beside the configuration."""
 
