@@ -141,7 +141,23 @@ async def test_what_another_one_leads_is_withdrawn_though_the_lease_goes_on(one_
         await edge.until_published(THERE, b"another's")
 
 
-async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster) -> None:
+async def test_what_etcd_did_not_answer_is_soon_tried_again(
+    one_etcd: EtcdCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "LOOK_AGAIN", 3600.0)
+    async with asyncio.timeout(60), member(one_etcd, "again", Late) as edge:
+        late = cast(Late, edge.etcd)
+        late.withholds = True
+        edge.directory.ask(PublishHost(HERE, b"moved"))
+        while not edge.events:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        late.withholds = False
+        await edge.until_published(HERE, bytes([FORM]) + b"moved")
+
+
+async def test_what_comes_to_etcd_late_undoes_nothing(one_etcd: EtcdCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nothing is tried again by itself.
+    monkeypatch.setattr(directory, "PAUSE", 3600.0)
     async with member(one_etcd, "late", Late) as edge:
         late = cast(Late, edge.etcd)
         late.withholds = True

@@ -23,6 +23,7 @@ from wayname.fleet.etcd import (
     Get,
     KeyValue,
     Put,
+    RefusedError,
 )
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leader_writes import LeaderWrites, NotLeadingError
@@ -36,7 +37,7 @@ FORM = 1
 MOST_OCTETS = 2112
 # As long as somebody who has sent I1 waits before the next one. Packets go on meanwhile, between the identities.
 PATIENCE = 4.0
-# After etcd refused what is to be published.
+# After etcd refused what is to be published. Where nobody answered in time, `PAUSE` after that.
 LOOK_AGAIN = 5.0
 _MEND = "its role needs the prefixes of its hosts, see `Security` in docs/fleet.md; sessions begin by messages"
 
@@ -114,17 +115,19 @@ class Directory:
                 group.create_task(self._find(await self._questions.get()))
 
     async def _publish(self) -> None:
+        patience = LOOK_AGAIN
         while True:
             try:
-                async with asyncio.timeout(LOOK_AGAIN):
+                async with asyncio.timeout(patience):
                     await self._changed.wait()
             except TimeoutError:
                 pass
             self._changed.clear()
-            trouble = ""
+            trouble, patience = "", LOOK_AGAIN
             try:
                 await self._settle()
             except EtcdError as error:
+                patience = LOOK_AGAIN if isinstance(error, RefusedError) else PAUSE
                 trouble = f"{error}; {_MEND}"
             if trouble != self._trouble:
                 self._trouble = trouble
