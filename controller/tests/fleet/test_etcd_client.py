@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import grpc
 import pytest
 from access.certificates import Authority
+from aetcd import rpc
+from google.protobuf.message import Message
 
 import wayname.fleet.etcd as etcd_client
 from wayname.config.tls import Tls
@@ -112,6 +116,56 @@ async def test_watches_stay_at_a_member_that_was_late_and_leave_one_that_is_sile
             assert (await anext(looks, "moved") != "moved") is stays
             await looks.aclose()
     await etcd.close()
+
+
+async def test_what_is_asked_at_once_is_asked_in_turn_and_leases_do_not_wait() -> None:
+    under_way: set[bytes] = set()
+    most, answers = 0, asyncio.Event()
+
+    async def get(request: rpc.RangeRequest, _context: object) -> rpc.RangeResponse:
+        nonlocal most
+        under_way.add(request.key)
+        most = max(most, len(under_way))
+        await answers.wait()
+        under_way.discard(request.key)
+        return rpc.RangeResponse()
+
+    async def keep(requests: AsyncIterator[rpc.LeaseKeepAliveRequest], _context: object) -> AsyncIterator[object]:
+        async for each in requests:
+            yield rpc.LeaseKeepAliveResponse(ID=each.ID, TTL=9)
+
+    server = grpc.aio.server()
+    calls = {"Range": grpc.unary_unary_rpc_method_handler(get, rpc.RangeRequest.FromString, _octets)}
+    leases = grpc.stream_stream_rpc_method_handler(keep, rpc.LeaseKeepAliveRequest.FromString, _octets)
+    server.add_registered_method_handlers("etcdserverpb.KV", calls)
+    server.add_registered_method_handlers("etcdserverpb.Lease", {"LeaseKeepAlive": leases})
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    etcd = Etcd([f"127.0.0.1:{port}"])
+    try:
+        async with asyncio.timeout(60):
+            asked = [asyncio.ensure_future(etcd.get(b"%d" % number)) for number in range(1000)]
+            assert await etcd.keep_alive(1, 60) == 9
+            answers.set()
+            assert await asyncio.gather(*asked) == [None] * 1000
+    finally:
+        await etcd.close()
+        await server.stop(None)
+    assert 1 < most <= etcd_client.CALLS_AT_ONCE
+
+
+def _octets(message: Message) -> bytes:
+    return message.SerializeToString()
+
+
+async def test_a_process_that_was_late_itself_reads_what_came_meanwhile(one_etcd: EtcdCluster) -> None:
+    async with client(one_etcd) as etcd:
+        lease, _ = await etcd.grant(60)
+        await etcd.keep_alive(lease)
+        asked = asyncio.ensure_future(etcd.keep_alive(lease, 0.2))
+        await asyncio.sleep(0)
+        time.sleep(1)  # noqa: ASYNC251
+        assert await asked == 60
 
 
 async def test_over_tls_with_a_certificate(tmp_path: Path) -> None:

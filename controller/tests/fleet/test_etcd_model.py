@@ -83,8 +83,8 @@ class Servers(Protocol):
 class Patient(Etcd):
     """Waits for a machine that is busy."""
 
-    async def _ask(self, ask: Callable[[Any, dict[str, Any]], Awaitable[T]], patience: float = PATIENCE) -> T:
-        return await super()._ask(ask, max(patience, PATIENCE))
+    async def _ask_now(self, ask: Callable[[Any, dict[str, Any]], Awaitable[T]], patience: float) -> T:
+        return await super()._ask_now(ask, max(patience, PATIENCE))
 
 
 @dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -27,6 +27,9 @@ ATTEMPT_SECONDS = 0.5
 # A member that was late is asked first all the same, unless nothing came from it for so long: whoever watches would
 # follow, all at once, and this process may be what is late.
 SILENT_SECONDS = 2 * ATTEMPT_SECONDS
+# So many calls are under way at once, and others wait for their turn: a member that is asked for everything at once
+# answers late, and what is late is asked for again. Leases do not wait.
+CALLS_AT_ONCE = 32
 # Keys are looked at again at so many moments in all, each at its own.
 MOMENTS = 10
 # A range is read in parts: one message of gRPC has 4 MiB at most.
@@ -136,6 +139,7 @@ class Etcd:
         self._members = [_Member(each, secured) for each in endpoints]
         # The one that answered last is asked first.
         self._first = 0
+        self._turns = asyncio.Semaphore(CALLS_AT_ONCE)
 
     @classmethod
     def of(cls, fleet: FleetAccess) -> Etcd:
@@ -189,7 +193,7 @@ class Etcd:
     async def keep_alive(self, lease: int, patience: float = ATTEMPT_SECONDS) -> float:
         """Have a lease begin anew; return for how many seconds, 0 if it has ended. One stream serves all such calls."""
         request = rpc.LeaseKeepAliveRequest(ID=lease)
-        answer = await self._ask(lambda member, _limits: member.keep_alive(request, patience), patience)
+        answer = await self._ask_now(lambda member, _limits: member.keep_alive(request, patience), patience)
         return float(answer.TTL)
 
     async def revoke(self, lease: int) -> None:
@@ -243,9 +247,12 @@ class Etcd:
             told.cancel()
             await asyncio.gather(told, return_exceptions=True)
 
-    async def _ask(
-        self, ask: Callable[[_Member, dict[str, Any]], Awaitable[T]], patience: float = ATTEMPT_SECONDS
-    ) -> T:
+    async def _ask(self, ask: Callable[[_Member, dict[str, Any]], Awaitable[T]]) -> T:
+        """Ask in turn; see `_ask_now`."""
+        async with self._turns:
+            return await self._ask_now(ask, ATTEMPT_SECONDS)
+
+    async def _ask_now(self, ask: Callable[[_Member, dict[str, Any]], Awaitable[T]], patience: float) -> T:
         """Ask the members one after the other; what one refuses for a reason of its own, all would."""
         said: list[str] = []
         mend = "more than half of the members of etcd have to answer"
@@ -311,9 +318,7 @@ class _Member:
         if call is None or call.done():
             call = self.leases.LeaseKeepAlive(metadata=_METADATA)
         try:
-            async with asyncio.timeout(patience):
-                await call.write(request)
-                answer = await call.read()
+            answer = await _within(patience, _ask_by(call, request))
             if answer is grpc.aio.EOF:
                 raise EtcdError(f"etcd at {self.endpoint} ended the call")
         except BaseException:
@@ -330,6 +335,26 @@ class _Member:
         if self._keeping is not None:
             self._keeping.cancel()
         await self.channel.close()
+
+
+async def _ask_by(call: Any, request: Any) -> Any:
+    await call.write(request)
+    return await call.read()
+
+
+async def _within(seconds: float, answer: Coroutine[Any, Any, T]) -> T:
+    """Return what comes in this time; where this process was late to look, it may take so much longer to be read."""
+    clock = asyncio.get_running_loop().time
+    asked, due = asyncio.ensure_future(answer), clock() + seconds
+    try:
+        await asyncio.wait({asked}, timeout=seconds)
+        if not asked.done():
+            await asyncio.wait({asked}, timeout=clock() - due)
+        if not asked.done():
+            raise TimeoutError
+        return asked.result()
+    finally:
+        asked.cancel()
 
 
 async def _range(request: Any, member: _Member, limits: dict[str, Any]) -> Any:
