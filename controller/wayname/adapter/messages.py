@@ -24,6 +24,8 @@ _UPDATE_TYPES = {
 }
 # Packet-outs whose messages are kept.
 PACKETS_KEPT = 64
+# Programs whose tables are kept.
+PROGRAMS_KEPT = 4
 _QUICK = (P4MatchType.EXACT, P4MatchType.LPM)
 
 
@@ -46,30 +48,38 @@ class _Table(NamedTuple):
     actions: dict[str, _Action]
 
 
+@lru_cache(PROGRAMS_KEPT)
+def _quick_tables(schema: P4Schema) -> dict[str, _Table]:
+    """Return the tables whose keys all are exact or prefixes, and whose entries name their action themselves.
+
+    A process has a session for each of its edges, and often again, and one program for all.
+    """
+    return {
+        table.alias: _Table(
+            table.id,
+            {
+                field.alias: _Value(field.id, field.bitwidth, field.match_type is P4MatchType.LPM)
+                for field in table.match_fields
+            },
+            {
+                action.alias: _Action(
+                    action.id, {param.name: _Value(param.id, param.bitwidth) for param in action.params}
+                )
+                for action in table.actions
+            },
+        )
+        for table in schema.tables
+        if table.action_profile is None
+        and all(field.match_type in _QUICK and field.bitwidth for field in table.match_fields)
+    }
+
+
 class Messages:
     """Makes messages for one program."""
 
     def __init__(self, schema: P4Schema) -> None:
         self._schema = schema
-        # Tables all of whose keys are exact or prefixes, and whose entries name their action themselves.
-        self._tables = {
-            table.alias: _Table(
-                table.id,
-                {
-                    field.alias: _Value(field.id, field.bitwidth, field.match_type is P4MatchType.LPM)
-                    for field in table.match_fields
-                },
-                {
-                    action.alias: _Action(
-                        action.id, {param.name: _Value(param.id, param.bitwidth) for param in action.params}
-                    )
-                    for action in table.actions
-                },
-            )
-            for table in schema.tables
-            if table.action_profile is None
-            and all(field.match_type in _QUICK and field.bitwidth for field in table.match_fields)
-        }
+        self._tables = _quick_tables(schema)
         headers = schema.controller_packet_metadata
         self._packet_out = [(each.name, _Value(each.id, each.bitwidth)) for each in headers["packet_out"].metadata]
         # Probes are the same until something changes, and are sent for ever.
