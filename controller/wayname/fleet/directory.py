@@ -39,7 +39,7 @@ MOST_OCTETS = 2112
 PATIENCE = 4.0
 # After etcd refused what is to be published. Where nobody answered in time, `PAUSE` after that.
 LOOK_AGAIN = 5.0
-_MEND = "its role needs the prefixes of its hosts, see `Security` in docs/fleet.md; sessions begin by messages"
+_MEND = "; its role needs the prefixes of its hosts, see `Security` in docs/fleet.md"
 
 
 class Directory:
@@ -127,8 +127,8 @@ class Directory:
             try:
                 await self._settle()
             except EtcdError as error:
-                patience = LOOK_AGAIN if isinstance(error, RefusedError) else PAUSE
-                trouble = f"{error}; {_MEND}"
+                patience, mend = (LOOK_AGAIN, _MEND) if isinstance(error, RefusedError) else (PAUSE, "")
+                trouble = f"{error}{mend}; sessions begin by messages"
             if trouble != self._trouble:
                 self._trouble = trouble
                 kind, severity = ("unpublished", Severity.WARNING) if trouble else ("published", Severity.INFO)
