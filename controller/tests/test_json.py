@@ -75,6 +75,7 @@ ARGUMENTS = {
     "fleet apply": ["lost", "-c", "lost.toml"],
     "fleet rollback": ["-c", "lost.toml"],
     "fleet drain": ["berlin", "-c", "lost.toml"],
+    "fleet reseal": ["-c", "lost.toml"],
 }
 
 

@@ -52,10 +52,10 @@ class Admin:
         assert done.returncode == status, done
         return json.loads(done.stdout)
 
-    async def says(self, *words: str | Path) -> str:
+    async def says(self, *words: str | Path, status: int = 0) -> str:
         """Return what a command says for people."""
         done = await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file)
-        assert done.returncode == 0, done
+        assert done.returncode == status, done
         return done.stdout
 
     async def warned(self, *words: str | Path) -> str:

@@ -181,6 +181,13 @@ async def test_a_key_is_replaced_while_the_old_one_still_opens(one_etcd: EtcdClu
         assert again.read() == {"a": 2, "b": 1}
         with pytest.raises(SealError, match=r"sealed by a key that fleet\.sealing_key has not"):
             await state(etcd, keys, NEW).load()
+        again.seal_anew()
+        assert again.unwritten == 1 and await again.settle(term) == ""
+        new = state(etcd, keys, NEW)
+        await new.load()
+        assert new.read() == {"a": 2, "b": 1}
+        new.seal_anew()
+        assert new.unwritten == 0
 
 
 async def test_values_of_a_newer_form_are_refused_in_one_line(one_etcd: EtcdCluster) -> None:

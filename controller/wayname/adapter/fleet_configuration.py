@@ -141,7 +141,7 @@ class FleetConfiguration:
                     refused = f"{self._gone}, and its controller's file alone: {error}"
             else:
                 self._in_force = wanted
-        value = _json({"form": FORM, "version": self._in_force.version, "refused": refused})
+        value = _json({"form": FORM, "version": self._in_force.version, "refused": refused, "key": self._seal.first})
         if term:
             leads = [CreatedAt(self._leader, term.revision)]
             await self._etcd.transact(leads, Put(self._applied, value))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wayname.fleet.keys import FleetKeys
     from wayname.fleet.overview import Waiting
     from wayname.fleet.publication import Publication, Version
+    from wayname.fleet.sealing import Seal
 
 T = TypeVar("T")
 # Who waits for a configuration has nothing in etcd.
@@ -257,12 +258,38 @@ def key(asking: Asking, out: Path | None) -> None:
         click.echo(made)
 
 
+@command.command()
+@config_option
+@json_option
+@pass_asking
+def reseal(asking: Asking, file: Path) -> None:
+    """Seal the configuration anew by the first line of fleet.sealing_key, with its history.
+
+    What an edge remembers its leader seals anew when it begins to lead with the new line. While some controllers have
+    not begun with it, nothing is done, and the status is 1.
+    """
+    from wayname.cli import show
+    from wayname.fleet.resealing import reseal as seal_anew
+
+    sealed = done(file, lambda fleet: seal_anew(fleet.etcd, fleet.keys, fleet.seal))
+    if asking.json:
+        show.show_json({"values": sealed.values, "waiting": sealed.waiting})
+    elif sealed.waiting:
+        edges = ", ".join(sealed.waiting)
+        print(f"controllers of these edges have not begun with the new line; restart them: {edges}")
+    else:
+        print(f"sealed {sealed.values} values anew; all is under the first line, and the older ones can go")
+    if sealed.waiting:
+        raise click.exceptions.Exit(1)
+
+
 @dataclass(frozen=True, slots=True)
 class Fleet:
     """A fleet that is asked."""
 
     etcd: Etcd
     keys: FleetKeys
+    seal: Seal
     publication: Publication
 
 
@@ -301,7 +328,8 @@ async def _fleet_of(file: Path) -> AsyncIterator[Fleet]:
         raise Failure(f"{file}: has no [fleet]; docs/fleet.md shows one")
     keys, etcd = FleetKeys(access.prefix), Etcd.of(access)
     try:
-        yield Fleet(etcd, keys, Publication(etcd, keys, Seal.read(access.sealing_key)))
+        seal = Seal.read(access.sealing_key)
+        yield Fleet(etcd, keys, seal, Publication(etcd, keys, seal))
     finally:
         await etcd.close()
 

@@ -50,9 +50,14 @@ class FleetKeys:
         """What the directory has at an address of a host: roles are given by the digits of prefixes."""
         return f"{self.prefix}/directory/{address.packed.hex()}".encode()
 
+    @property
+    def files(self) -> bytes:
+        """What begins the keys of all files of all versions."""
+        return f"{self.prefix}/configuration-files/".encode()
+
     def file(self, name: str, number: int) -> bytes:
         """The text of a file as it was changed in a version."""
-        return f"{self.prefix}/configuration-files/{name}/{number:08}".encode()
+        return self.files + f"{name}/{number:08}".encode()
 
 
 @dataclass(frozen=True, slots=True)

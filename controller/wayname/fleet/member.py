@@ -68,6 +68,8 @@ class FleetMember:
         while self.leadership.term is term:
             with contextlib.suppress(EtcdError):
                 await self._state.load()
+                self._state.seal_anew()
+                await self._settle()
                 return True
             await asyncio.sleep(PAUSE)
         return False

@@ -87,6 +87,15 @@ class Seal:
         head = bytes([FORM]) + self._first.id + self._salt + nonce
         return head + self._cipher.encrypt(nonce, value, head + where)
 
+    @property
+    def first(self) -> str:
+        """What names the key that seals; it says nothing of the key."""
+        return self._first.id.hex()
+
+    def is_by_first(self, sealed: bytes) -> bool:
+        """Whether no older key is needed to open it."""
+        return sealed[: 1 + _ID_OCTETS] == bytes([FORM]) + self._first.id
+
     def open(self, where: bytes, sealed: bytes) -> bytes:
         """Open what stands somewhere; raise `SealError` if it is of no use here."""
         place = where.decode("utf-8", "replace")

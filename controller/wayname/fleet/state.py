@@ -65,6 +65,11 @@ class FleetState:
         self.put(*(Persist(name, value) for name, value in unwritten.items()))
         self._revision = revision
 
+    def seal_anew(self) -> None:
+        """Write again what an older key sealed: its name stands elsewhere by the first one."""
+        older = [name for name, place in self._places.items() if place != self._place(name)]
+        self.put(*(Persist(name, self._values[name]) for name in older))
+
     async def follow(self, goes_on: Callable[[], bool]) -> AsyncIterator[None]:
         """Go by what another leader writes, for as long as that is so; yield when something changed."""
         async for changes in self._etcd.watch(self._keys.state, self._revision + 1, is_prefix=True):
