@@ -7,7 +7,7 @@ either direction, becomes a session like any other: watched by the switch, moved
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 from itertools import product
 
@@ -42,7 +42,7 @@ from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.messages import Keepalive, Probe, decode
-from wayname.wire.shim6.payload import BEFORE_SHIM6, is_payload
+from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
 
 COUNTER = "hip counter"
 KEY = "hip"
@@ -158,6 +158,14 @@ class HipSessions(WatchedSessions):
                     self._failover.paths.reap.receive(session.name, message, pair, now)
                     self._take(now)
         return True
+
+    def restored(self, packet: Packet) -> Packet:
+        """Return a packet as the switch passes it on: one that bears a tag of ours has the hosts' addresses again."""
+        upper = packet.upper_layer(BEFORE_SHIM6)
+        if upper.number != SHIM6 or not is_payload(upper.data):
+            return packet
+        session = self._by_tag.get(PayloadHeader.decode(upper.data).tag)
+        return packet if session is None else replace(packet, source=session.name.peer, destination=session.name.local)
 
     def error(self, packet: Packet, now: float) -> bool:
         """Take an ICMPv6 error about a packet of a session; others are none of Shim6's either."""
