@@ -64,6 +64,7 @@ class Figures:
     unseen: int
     moving: float  # processor seconds a second
     probes: float  # of next hops a second, while hosts move
+    reconnects: int  # how often an edge had to begin with its switch again: none does while nothing fails
 
     @classmethod
     def of(cls, processes: Sequence[Figures]) -> Figures:
@@ -85,6 +86,7 @@ class Figures:
             unseen=sum(each.unseen for each in processes),
             moving=total(lambda each: each.moving),
             probes=total(lambda each: each.probes),
+            reconnects=sum(each.reconnects for each in processes),
         )
 
 
@@ -162,6 +164,7 @@ class Fleet:
                 unseen=unseen,
                 moving=moving,
                 probes=probes,
+                reconnects=sum(each.sessions - 1 for each in self._controllers),
             )
         finally:
             for task in running:

@@ -37,7 +37,7 @@ def test_each_size_has_its_row_and_all_moves_are_seen(tmp_path: Path) -> None:
 
 
 def test_a_thousand_edges_are_judged() -> None:
-    figures = Figures(1000, 0, 1500 * MIB, 61.0, 70.0, 100_000, 20.0, 1.0, [0.5] * 98 + [1.5] * 2, 0, 1.0, 1800.0)
+    figures = Figures(1000, 0, 1500 * MIB, 61.0, 70.0, 100_000, 20.0, 1.0, [0.5] * 98 + [1.5] * 2, 0, 1.0, 1800.0, 0)
     at_rest = EtcdLoad(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     large = Measured(figures, (at_rest, replace(at_rest, at=1.0), replace(at_rest, at=2.0)), 1.0, 10.0)
     assert large.verdicts == [
