@@ -61,7 +61,7 @@ class Member:
         lease, _ = await answered(self.etcd.grant, seconds)
         await answered(self.etcd.transact, [], Delete(self.edge.leader))
         done = await answered(self.etcd.transact, [], Put(self.edge.leader, b"{}", lease))
-        self.led.term = Term(done.revision, done.revision, Granted(lease, float(seconds), 0.0), True)
+        self.led.term = Term(done.revision, done.revision, Granted(lease, float(seconds), 0.0))
         self.directory.wake()
         return int(lease)
 

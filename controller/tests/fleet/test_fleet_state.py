@@ -33,7 +33,7 @@ async def leading(cluster: EtcdCluster, edge: str) -> AsyncIterator[tuple[Etcd, 
     async with asyncio.timeout(60):
         try:
             done = await etcd.transact([], Put(keys.leader, b"{}"))
-            yield etcd, keys, Term(done.revision, done.revision, Granted(0, 1.0, 0.0), True)
+            yield etcd, keys, Term(done.revision, done.revision, Granted(0, 1.0, 0.0))
         finally:
             await etcd.close()
 

@@ -91,7 +91,7 @@ async def test_one_leads_and_the_other_follows_with_a_higher_election_id(one_etc
     async with candidates(one_etcd, "follow", boot_time, boot_time) as (first, second):
         first.start()
         term = await first.leadership.elected()
-        assert term.is_anew and first.leadership.may_write() and first.leadership.why_not() == ""
+        assert first.leadership.lacks_state and first.leadership.may_write() and first.leadership.why_not() == ""
         waits = asyncio.create_task(second.until("fleet.standby"))
         await asyncio.sleep(0)
         second.start()
@@ -100,7 +100,7 @@ async def test_one_leads_and_the_other_follows_with_a_higher_election_id(one_etc
         await first.stop()
         after = await second.leadership.elected()
         assert after.election_id > term.election_id
-        assert after.is_anew
+        assert second.leadership.lacks_state
         assert not first.leadership.may_write()
 
 
@@ -144,13 +144,28 @@ async def test_a_leader_that_is_drained_lets_go(one_etcd: EtcdCluster) -> None:
     async with candidates(one_etcd, "drain", boot_time) as (only,):
         only.start()
         term = await only.leadership.elected()
+        only.leadership.took_up(term)
         ended = asyncio.create_task(only.until("fleet.ended"))
         await asyncio.sleep(0)
         await only.leadership.resign()
         assert await ended == "c1 leads no more: its key in etcd was taken away"
         again = await only.leadership.elected()
         # Nobody led meanwhile: what it knows is the newest.
-        assert again.election_id > term.election_id and not again.is_anew
+        assert again.election_id > term.election_id and not only.leadership.lacks_state
+
+
+async def test_a_term_that_ends_at_once_hides_nothing_that_another_leader_left(one_etcd: EtcdCluster) -> None:
+    """The edge takes up what was left when it gets to it; the leader of the next term was the last one then, too."""
+    async with candidates(one_etcd, "short", boot_time) as (only,):
+        only.start()
+        missed = await only.leadership.elected()
+        await only.leadership.resign()
+        await until(lambda: only.leadership.term is not missed)
+        term = await only.leadership.elected()
+        only.leadership.took_up(missed)
+        assert only.leadership.lacks_state
+        only.leadership.took_up(term)
+        assert not only.leadership.lacks_state
 
 
 async def test_a_process_lets_go_of_one_edge_and_keeps_its_lease_for_the_others(one_etcd: EtcdCluster) -> None:
@@ -186,13 +201,14 @@ async def test_a_key_of_its_own_that_it_does_not_know_of_is_given_back(one_etcd:
         done = await only.etcd.transact([], Put(only.keys.leader, b"{}", lease.number))
         only.start()
         term = await only.leadership.elected()
-        assert term.revision > done.revision and term.is_anew
+        assert term.revision > done.revision and only.leadership.lacks_state
 
 
 async def test_a_leader_stops_writing_by_its_own_clock_while_etcd_is_away(three_etcds: EtcdCluster) -> None:
     async with candidates(three_etcds, "held", boot_time) as (only,):
         only.start()
         term = await only.leadership.elected()
+        only.leadership.took_up(term)
         assert term.lease.until <= boot_time() + 1
         held = asyncio.create_task(only.until("fleet.held"))
         await asyncio.sleep(0)
@@ -209,7 +225,7 @@ async def test_a_leader_stops_writing_by_its_own_clock_while_etcd_is_away(three_
             three_etcds.send(member, signal.SIGCONT)
         await until(only.leadership.may_write)
         now = await only.leadership.elected()
-        assert now is term or (now.election_id > term.election_id and not now.is_anew)
+        assert now is term or (now.election_id > term.election_id and not only.leadership.lacks_state)
 
 
 async def test_a_process_that_was_stopped_knows_that_its_lease_may_have_ended(one_etcd: EtcdCluster) -> None:

@@ -20,8 +20,6 @@ class Leading:
         self._take_up = take_up
         # The term that the edge is of.
         self._taken: Term | None = None
-        # Whether it lacks what somebody else left, who led before that term.
-        self._is_behind = False
 
     async def elected(self) -> Term | None:
         """Wait until this controller may control the switch; in a fleet, return its term."""
@@ -30,9 +28,8 @@ class Leading:
         term = await self._leadership.elected()
         if term is not self._taken:
             self._taken = term
-            self._is_behind |= term.is_anew
-            if self._is_behind:
-                self._is_behind = not await self._take_up(term)
+            if self._leadership.lacks_state and await self._take_up(term):
+                self._leadership.took_up(term)
         return term
 
     @property
@@ -48,8 +45,8 @@ class Leading:
     @property
     def is_taking_up(self) -> bool:
         """Whether a term has begun, and the edge lacks what somebody else left."""
-        term = self.term
-        return term is not None and (self._is_behind or (term.is_anew and term is not self._taken))
+        leadership = self._leadership
+        return leadership is not None and leadership.term is not None and leadership.lacks_state
 
     @property
     def leads(self) -> bool:

@@ -60,8 +60,6 @@ class VirtualRouter:
         self._is_outdated = False
         self._rebuild_at = 0.0
         self._built_of: Mapping[str, Json] = {}
-        # Whether somebody else may have led since it was.
-        self._is_overtaken = False
         self._wake = asyncio.Event()
         self._follows = asyncio.Event()
         self._follows.set()
@@ -135,21 +133,20 @@ class VirtualRouter:
 
     async def _take_note_of_term(self) -> None:
         leadership = self._member.leadership
-        self._term = leadership.term
-        if self._term is None:
+        self._term = term = leadership.term
+        if term is None:
             self._follows.set()
             if leadership.was_taken_away and self.role is VrrpRole.ACTIVE:
                 await self._controller.let_go()
             return
         self._follows.clear()
-        self._is_overtaken |= self._term.is_anew
-        while self._term is leadership.term:
+        while term is leadership.term:
             with contextlib.suppress(EtcdError):
                 await self._member.load_beneath()
                 await self._controller.share_keys()
-                if self._member.read() != self._built_of and self._is_overtaken:
+                if self._member.read() != self._built_of and leadership.lacks_state:
                     await self._rebuild()
-                self._is_overtaken = False
+                leadership.took_up(term)
                 return
             await asyncio.sleep(PAUSE)
 

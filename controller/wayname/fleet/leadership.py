@@ -39,8 +39,6 @@ class Term:
     revision: int
     # That of its process; until when it lets the leader write.
     lease: Granted
-    # Whether somebody else may have led since this controller did.
-    is_anew: bool
     # It gives its key away: nothing is written any more, whether etcd answered to that or not.
     is_over: bool = False
     # Set when etcd answered to that, or did not.
@@ -59,6 +57,8 @@ class Leadership:
         changed: Callable[[], None],
     ) -> None:
         self.term: Term | None = None
+        # Whether somebody else may have led since the edge took up what was left: a term can end before it does so.
+        self.lacks_state = False
         self._lease = lease
         self._etcd = lease.etcd
         self._keys = keys
@@ -117,6 +117,11 @@ class Leadership:
         while self.term is None:
             await self._begun.wait()
         return self.term
+
+    def took_up(self, term: Term) -> None:
+        """The edge has what was left before a term; where that is over, somebody else may have led meanwhile."""
+        if term is self.term:
+            self.lacks_state = False
 
     async def run(self) -> None:
         """Campaign and lead until cancelled; then let go, so that a successor need not wait for the lease's end."""
@@ -224,9 +229,9 @@ class Leadership:
             return None
         epoch, last = done.got
         election_id = (int(epoch.value) if epoch else 0) << EPOCH_SHIFT | done.revision
-        is_anew = last is None or last.value != self._last_term
+        self.lacks_state |= last is None or last.value != self._last_term
         self._last_term = name
-        return Term(election_id, done.revision, lease, is_anew)
+        return Term(election_id, done.revision, lease)
 
     def _wait_behind(self, found: KeyValue) -> None:
         try:

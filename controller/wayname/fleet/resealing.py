@@ -6,7 +6,7 @@ import contextlib
 import json
 from dataclasses import dataclass
 
-from wayname.fleet.etcd import ChangedAt, Etcd, KeyValue, Put
+from wayname.fleet.etcd import ChangedAt, Etcd, Put
 from wayname.fleet.keys import FleetKeys
 from wayname.fleet.sealing import Seal
 
@@ -25,7 +25,11 @@ async def reseal(etcd: Etcd, keys: FleetKeys, seal: Seal) -> Resealed:
     One that has not could not read its configuration any more. What an edge remembers its leader seals anew.
     """
     _, found = await etcd.below(keys.edges)
-    edges = {each.key.removeprefix(keys.edges).partition(b"/")[0].decode() for each in found if _is_older(each, seal)}
+    edges: set[str] = set()
+    for each in found:
+        edge, _, place = each.key.removeprefix(keys.edges).partition(b"/")
+        if _is_older(place, each.value, seal):
+            edges.add(edge.decode())
     if edges:
         return Resealed(0, sorted(edges))
     values = 0
@@ -40,13 +44,13 @@ async def reseal(etcd: Etcd, keys: FleetKeys, seal: Seal) -> Resealed:
     return Resealed(values, [])
 
 
-def _is_older(found: KeyValue, seal: Seal) -> bool:
-    """Whether what an edge has there needs an older key, or is told by a controller that seals with one."""
-    match found.key.rpartition(b"/edges/")[2].split(b"/")[1:]:
-        case [b"state", _]:
-            return not seal.is_by_first(found.value)
-        case [b"applied"] | [b"waiting", _]:
+def _is_older(place: bytes, value: bytes, seal: Seal) -> bool:
+    """Whether what stands below an edge needs an older key, or is told by a controller that seals with one."""
+    match place.split(b"/")[0]:
+        case b"state":
+            return not seal.is_by_first(value)
+        case b"applied" | b"waiting":
             with contextlib.suppress(ValueError, AttributeError):
-                return bool(json.loads(found.value).get("key") != seal.first)
+                return bool(json.loads(value).get("key") != seal.first)
             return True
     return False
