@@ -34,7 +34,7 @@ edge.identities.identities.HostIdentities.as_known edge.identities.identities.Ho
 edge.liveness.Liveness.returned edge.routers.Routers.echo session.scheduling.path_estimates.PathEstimates.returned
 session.scheduling.probes.Probes.returned edge.nptv6.nptv6.Nptv6Manager.as_routed
 hip.edge.added_reports.with_reports hip.edge.observations.Observations.receive
-hip.edge.sessions.HipSessions.error hip.edge.sessions.HipSessions.takes
+hip.edge.sessions.HipSessions.error hip.edge.sessions.HipSessions.restored hip.edge.sessions.HipSessions.takes
 ilnp.edge.errors.for_host ilnp.edge.manager.IlnpSessions.restored ilnp.edge.openings.Openings.refused
 session.errors.doubtful session.errors.for_host session.errors.is_about_path session.errors.is_on
 session.errors.without_header
