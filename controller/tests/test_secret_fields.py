@@ -61,7 +61,7 @@ PUBLIC = {
     ("wayname.edge.boundary.Persist", "key"): "the name of something",
     **{
         (f"wayname.fleet.etcd.{name}", "key"): "where something stands in etcd"
-        for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "ChangedAt", "Change")
+        for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "ChangedAt", "UnderLease", "Change")
     },
     ("wayname_lab.fleet.etcd_members._Watcher", "key"): "where something stands in etcd",
     ("wayname_lab.fleet.etcd_store.Changed", "key"): "where something stands in etcd",

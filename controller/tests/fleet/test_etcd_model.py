@@ -29,6 +29,7 @@ from wayname.fleet.etcd import (
     KeyValue,
     Operation,
     Put,
+    UnderLease,
 )
 from wayname_lab.etcd import EtcdCluster, missing_for_etcd
 from wayname_lab.fleet.controllers import virtual_machines
@@ -47,8 +48,8 @@ operations = st.one_of(
     st.builds(Put, names, st.binary(min_size=1, max_size=3), st.sampled_from([0, 0, 1, 2])),
     st.builds(Delete, names, st.booleans()),
 )
-# Revisions are those of one of the things that were done before, or 0.
-forms = st.sampled_from([CreatedAt, ChangedAt])
+# Revisions are those of one of the things that were done before, or 0; leases by their number, or 0.
+forms = st.sampled_from([CreatedAt, ChangedAt, UnderLease])
 conditions = st.lists(st.builds(lambda form, *rest: form(*rest), forms, names, st.integers(0, 3)), max_size=2)
 steps = st.lists(
     st.one_of(
@@ -240,6 +241,8 @@ class Told:
         each = replace(each, key=self.prefix + each.key)
         if isinstance(each, Put):
             return replace(each, lease=self.lease(each.lease) if each.lease else 0)
+        if isinstance(each, UnderLease):
+            return replace(each, lease=self.lease(each.lease) if each.lease else 0)
         return replace(each, revision=self.known[each.revision % len(self.known)]) if _is_condition(each) else each
 
     async def grant(self) -> None:
@@ -296,14 +299,18 @@ class Told:
 
 
 def _is_condition(each: Any) -> bool:
-    return isinstance(each, CreatedAt | ChangedAt)
+    return isinstance(each, CreatedAt | ChangedAt | UnderLease)
 
 
 def _holds(condition: Condition, there: dict[bytes, KeyValue]) -> bool:
     found = there.get(condition.key)
-    if isinstance(condition, CreatedAt):
-        return (found.created if found else 0) == condition.revision
-    return (found.changed if found else 0) == condition.revision
+    match condition:
+        case CreatedAt(_, revision):
+            return (found.created if found else 0) == revision
+        case ChangedAt(_, revision):
+            return (found.changed if found else 0) == revision
+        case UnderLease(_, lease):
+            return (found.lease if found else 0) == lease
 
 
 async def carry_out(etcd: Etcd, endpoint: str, steps: Sequence[Any]) -> None:

@@ -15,7 +15,7 @@ from wayname.config.fleet import Fleet
 from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import ChangedAt, CreatedAt, Delete, EtcdError, Put
+from wayname.fleet.etcd import ChangedAt, Delete, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.leadership import Term
 from wayname.fleet.lease import PAUSE, Lease
@@ -143,8 +143,7 @@ class FleetConfiguration:
                 self._in_force = wanted
         value = _json({"form": FORM, "version": self._in_force.version, "refused": refused, "key": self._seal.first})
         if term:
-            leads = [CreatedAt(self._leader, term.revision)]
-            await self._etcd.transact(leads, Put(self._applied, value))
+            await self._etcd.transact(term.goes_on(self._leader), Put(self._applied, value))
             if self._waits_since:
                 # Another controller that has its name may have written there since: that one still waits.
                 await self._etcd.transact([ChangedAt(self._waiting, self._waits_since)], Delete(self._waiting))

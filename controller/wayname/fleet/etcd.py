@@ -111,6 +111,14 @@ class ChangedAt:
 
 
 @dataclass(frozen=True, slots=True)
+class UnderLease:
+    """A condition: a key stands under this lease; under 0, it stands under none."""
+
+    key: bytes
+    lease: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a transaction: at which revision, and what was got, in order."""
 
@@ -128,7 +136,7 @@ class Change:
 
 
 Operation = Put | Delete | Get
-Condition = CreatedAt | ChangedAt
+Condition = CreatedAt | ChangedAt | UnderLease
 
 
 class Etcd:
@@ -367,10 +375,14 @@ def end_of(prefix: bytes) -> bytes:
 
 
 def _compare(condition: Condition) -> Any:
-    equal, revision = rpc.Compare.EQUAL, condition.revision
-    if isinstance(condition, CreatedAt):
-        return rpc.Compare(key=condition.key, target=rpc.Compare.CREATE, result=equal, create_revision=revision)
-    return rpc.Compare(key=condition.key, target=rpc.Compare.MOD, result=equal, mod_revision=revision)
+    equal = rpc.Compare.EQUAL
+    match condition:
+        case CreatedAt(key, revision):
+            return rpc.Compare(key=key, target=rpc.Compare.CREATE, result=equal, create_revision=revision)
+        case ChangedAt(key, revision):
+            return rpc.Compare(key=key, target=rpc.Compare.MOD, result=equal, mod_revision=revision)
+        case UnderLease(key, lease):
+            return rpc.Compare(key=key, target=rpc.Compare.LEASE, result=equal, lease=lease)
 
 
 def _operation(operation: Operation) -> Any:

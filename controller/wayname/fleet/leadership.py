@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from wayname.edge.boundary import Severity
-from wayname.fleet.etcd import CreatedAt, Delete, EtcdError, Get, KeyValue, Put
+from wayname.fleet.etcd import Condition, CreatedAt, Delete, EtcdError, Get, KeyValue, Put, UnderLease
 from wayname.fleet.keys import EdgeKeys
 from wayname.fleet.lease import PAUSE, Granted, Lease
 from wayname.fleet.sealing import FORM, refusal
@@ -43,6 +43,13 @@ class Term:
     is_over: bool = False
     # Set when etcd answered to that, or did not.
     given_away: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def goes_on(self, leader: bytes) -> tuple[Condition, ...]:
+        """Under which conditions etcd carries out what this leader asks for; `leader` is the key that it made.
+
+        Restored from a copy, etcd counts its revisions again, and another leader may have the same one.
+        """
+        return CreatedAt(leader, self.revision), UnderLease(leader, self.lease.number)
 
 
 class Leadership:
@@ -162,7 +169,7 @@ class Leadership:
         term.is_over = True
         try:
             # Who does not lead any more changes nothing.
-            await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *more, Delete(self._keys.leader))
+            await self._etcd.transact(term.goes_on(self._keys.leader), *more, Delete(self._keys.leader))
         finally:
             term.given_away.set()
 
@@ -298,7 +305,6 @@ class Leadership:
         while True:
             try:
                 revision, found = await self._look()
-                # Restored from a snapshot etcd counts its revisions again: another leader may have the same one.
                 if found is None or (found.created, found.lease) != (term.revision, term.lease.number):
                     return TAKEN_AWAY
                 async for _ in self._looks(revision, found, 10 * self._lease.seconds):

@@ -79,7 +79,7 @@ class EtcdStore:
         operations = list(request.success)
         if _writes_twice([*operations, *request.failure]):
             raise Refused(*TWICE)
-        succeeded = all(map(self._holds, request.compare))
+        succeeded = all(map(self.holds, request.compare))
         at = self.revision + 1
         wanted = operations if succeeded else list(request.failure)
         for each in wanted:
@@ -161,10 +161,13 @@ class EtcdStore:
         """Return what changed from a revision on."""
         return (each for each in self._history if each.revision >= revision)
 
-    def _holds(self, compare: Any) -> bool:
+    def holds(self, compare: Any) -> bool:
+        """Whether a condition of a transaction holds now."""
         found = self.values.get(compare.key)
         if compare.target == rpc.Compare.CREATE:
             return (found.created if found else 0) == int(compare.create_revision)
+        if compare.target == rpc.Compare.LEASE:
+            return (found.lease if found else 0) == int(compare.lease)
         return (found.changed if found else 0) == int(compare.mod_revision)
 
     def _set(self, changed: Changed) -> None:

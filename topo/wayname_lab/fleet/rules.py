@@ -78,7 +78,7 @@ class Rules:
             self.breaks(f"{process.name} writes what a successor has to know whoever leads")
         if (
             leader is not None
-            and all(each.create_revision == leader.created for each in guards)
+            and all(map(self._store.holds, guards))
             and json.loads(leader.value)["controller"] != process.name
         ):
             self.breaks(f"{process.name} writes what a successor has to know in another one's term")
