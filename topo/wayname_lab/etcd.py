@@ -152,12 +152,12 @@ class EtcdCluster:
         if member.process is not None:
             member.process.send_signal(number)
 
-    def ctl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `etcdctl`."""
+    def ctl(self, *arguments: str, client: tuple[Path, Path] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `etcdctl`, with another certificate and key than the cluster's own if they are given."""
         scheme = "https" if self._secured else "http"
         given = [f"--endpoints={','.join(f'{scheme}://{each}' for each in self.endpoints)}"]
         if self._secured:
-            certificate, key = self._secured.client
+            certificate, key = client or self._secured.client
             given += [f"--cacert={self._secured.ca}", f"--cert={certificate}", f"--key={key}"]
         prefix = self.members[0].prefix
         environment = {**os.environ, "ETCDCTL_API": "3"}

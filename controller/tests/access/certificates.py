@@ -59,3 +59,13 @@ class Authority:
         path.touch(0o600)
         path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         return certificate, path
+
+    def revokes(self, *certificates: Path) -> bytes:
+        """A list of certificates that do not count any more, as a PEM file has it."""
+        now = datetime.now(UTC)
+        made = x509.CertificateRevocationListBuilder().issuer_name(self._name).last_update(now).next_update(now + DAY)
+        for each in certificates:
+            number = x509.load_pem_x509_certificate(each.read_bytes()).serial_number
+            revoked = x509.RevokedCertificateBuilder().serial_number(number).revocation_date(now).build()
+            made = made.add_revoked_certificate(revoked)
+        return made.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from access.certificates import Authority
+from aetcd import rpc
 from repository import REPOSITORY
 
 from wayname.config.tls import Tls
@@ -20,7 +21,7 @@ from wayname.fleet.etcd import Delete, Etcd, EtcdError, Put
 from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.overview import drain
 from wayname.fleet.sealing import Seal, SealError
-from wayname_lab.etcd import EtcdCluster, Secured, missing_for_etcd
+from wayname_lab.etcd import TUNING, EtcdCluster, Secured, missing_for_etcd
 
 FLEET = FleetKeys("wayname")
 BERLIN, HAMBURG = EdgeKeys("wayname", "berlin"), EdgeKeys("wayname", "hamburg")
@@ -37,21 +38,29 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> I
     if reason := missing_for_etcd():
         pytest.skip(reason)
     secured = Secured(authority.path, authority.issue("etcd1"), authority.issue("root"))
-    with EtcdCluster(tmp_path_factory.mktemp("etcd"), 1, secured) as made:
-        page = (REPOSITORY / "docs" / "fleet.md").read_text()
-        lines = re.findall(r"^etcdctl ((?:role|user|auth) .*)$", page, re.MULTILINE)
-        assert len(lines) == 16
-        berlin = [line for line in lines if "berlin" in line]
-        hamburg = [line.replace("berlin", "hamburg").replace("0db80007", "0db80008") for line in berlin]
-        for command in (*lines[:-1], *hamburg, lines[-1]):
-            done = made.ctl(*shlex.split(command))
-            assert done.returncode == 0, (command, done)
+    with EtcdCluster(tmp_path_factory.mktemp("etcd"), 3, secured) as made:
+        give_roles(made)
         yield made
 
 
+def give_roles(cluster: EtcdCluster, *more: str) -> None:
+    """Give the lines of the page, for edges berlin and hamburg; those of more have no prefix of their own."""
+    page = (REPOSITORY / "docs" / "fleet.md").read_text()
+    lines = re.findall(r"^etcdctl ((?:role|user|auth) .*)$", page, re.MULTILINE)
+    assert len(lines) == 16
+    berlin = [line for line in lines if "berlin" in line]
+    hamburg = [line.replace("berlin", "hamburg").replace("0db80007", "0db80008") for line in berlin]
+    others = [line.replace("berlin", name) for name in more for line in berlin if "0db80007" not in line]
+    for command in (*lines[:-1], *hamburg, *others, lines[-1]):
+        done = cluster.ctl(*shlex.split(command))
+        assert done.returncode == 0, (command, done)
+
+
 @asynccontextmanager
-async def somebody(cluster: EtcdCluster, authority: Authority, name: str) -> AsyncIterator[Etcd]:
-    etcd = Etcd(cluster.endpoints, Tls(authority.path, *authority.issue(name), "fleet"))
+async def somebody(
+    cluster: EtcdCluster, authority: Authority, name: str, has: tuple[Path, Path] | None = None
+) -> AsyncIterator[Etcd]:
+    etcd = Etcd(cluster.endpoints, Tls(authority.path, *(has or authority.issue(name)), "fleet"))
     async with asyncio.timeout(60):
         try:
             yield etcd
@@ -161,6 +170,186 @@ async def test_who_has_no_certificate_or_no_role_does_nothing(cluster: EtcdClust
             await stranger.get(BERLIN.leader)
         with pytest.raises(EtcdError):
             await stranger.transact([], Put(BERLIN.leader, b"{}"))
+
+
+def as_(cluster: EtcdCluster, authority: Authority, name: str, line: str) -> tuple[bool, str]:
+    """Give a line of `etcdctl` by somebody's certificate; return whether etcd did it, and what it said."""
+    done = cluster.ctl(*shlex.split(line), client=authority.issue(name))
+    assert done.returncode == 0 or re.search("permission denied", done.stderr), (line, done)
+    return done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["berlin", "nobody"])
+async def test_whoever_has_a_certificate_does_what_etcd_asks_no_role_for(
+    cluster: EtcdCluster, authority: Authority, name: str
+) -> None:
+    async with somebody(cluster, authority, "hamburg") as hamburg, somebody(cluster, authority, name) as thief:
+        lease, _ = await hamburg.grant(60)
+        done = await hamburg.transact([], Put(HAMBURG.leader, b"{}", lease), Put(HAMBURG.state + b"a", b"1"))
+        assert await thief.keep_alive(lease)
+        for line, said in (
+            ("lease list", f"{lease:x}"),
+            (f"lease timetolive {lease:x} --keys", "wayname/edges/hamburg/leader"),
+            (f"lease keep-alive --once {lease:x}", "keepalived"),
+            ("lease grant 10", "granted"),
+            ("member list", "etcd1"),
+            ("endpoint status", cluster.endpoints[0]),
+            (f"compact {done.revision}", "compacted"),
+            (f"move-leader {follower(cluster)}", "Leadership transferred"),
+            ("alarm list", ""),
+            ("alarm disarm", ""),
+        ):
+            is_done, what = as_(cluster, authority, name, line)
+            assert is_done and said in what, (line, what)
+        await hamburg.revoke(lease)
+
+
+def follower(cluster: EtcdCluster) -> str:
+    """Return a member of etcd that does not lead the others."""
+    found = json.loads(cluster.ctl("endpoint", "status", "-w", "json").stdout)
+    members = [each["Status"]["header"]["member_id"] for each in found]
+    return next(f"{each:x}" for each in members if each != found[0]["Status"]["leader"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "get wayname/edges/hamburg/leader",
+        "get --prefix wayname/edges/",
+        "put wayname/edges/hamburg/leader 1",
+        "del --prefix wayname/edges/hamburg/",
+        "get wayname/configuration/hamburg/current",
+        "put wayname/configuration/hamburg/current 1",
+        "put wayname/configuration/berlin/current 1",
+        "get wayname/configuration-version",
+        "put wayname/configuration-version 1",
+        "get --prefix wayname/configuration-versions/",
+        "get --prefix wayname/configuration-files/",
+        "put wayname/directory/20010db8000800100000000000000001 1",
+        "del --prefix wayname/directory/",
+        "put anything/else 1",
+        "put --lease={lease} wayname/edges/berlin/leader 1",
+        "lease revoke {lease}",
+        "user list",
+        "user get hamburg",
+        "user delete hamburg",
+        "user add other --no-password",
+        "role list",
+        "role get hamburg",
+        "role grant-permission berlin readwrite wayname/edges/hamburg/leader",
+        "auth disable",
+        "defrag",
+        "endpoint hashkv",
+        "member remove {follower}",
+        "member add other --peer-urls=http://127.0.0.1:1",
+    ],
+)
+async def test_an_edge_is_refused_what_is_anothers_or_roots(
+    cluster: EtcdCluster, authority: Authority, line: str
+) -> None:
+    async with somebody(cluster, authority, "hamburg") as hamburg:
+        lease, _ = await hamburg.grant(60)
+        await hamburg.transact([], Put(HAMBURG.leader, b"{}", lease))
+        line = line.format(lease=f"{lease:x}", follower=follower(cluster))
+        assert as_(cluster, authority, "berlin", line) == (False, "")
+        await hamburg.revoke(lease)
+
+
+async def test_who_keeps_a_dead_leaders_lease_keeps_its_successor_away_until_it_is_drained(
+    cluster: EtcdCluster, authority: Authority
+) -> None:
+    async with (
+        somebody(cluster, authority, "hamburg") as hamburg,
+        somebody(cluster, authority, "berlin") as thief,
+        somebody(cluster, authority, "admin") as admin,
+    ):
+        lease, seconds = await hamburg.grant(1)
+        leader = Put(HAMBURG.leader, json.dumps({"controller": "first"}).encode(), lease)
+        await hamburg.transact([], leader)
+        # Its controller is dead from here on.
+        end = asyncio.get_running_loop().time() + 3 * seconds
+        while asyncio.get_running_loop().time() < end:
+            assert await thief.keep_alive(lease)
+            await asyncio.sleep(seconds / 5)
+        assert await hamburg.get(HAMBURG.leader)
+        assert await drain(admin, HAMBURG) == "first"
+        assert await hamburg.get(HAMBURG.leader) is None
+        # Or its lease is taken away, as whoever may write the keys under it can.
+        lease, _ = await hamburg.grant(60)
+        await hamburg.transact([], Put(HAMBURG.leader, leader.value, lease))
+        assert as_(cluster, authority, "admin", f"lease revoke {lease:x}")[0]
+        assert not await thief.keep_alive(lease)
+        assert await hamburg.get(HAMBURG.leader) is None
+
+
+@pytest.mark.parametrize("kind", ["NOSPACE", "CORRUPT"])
+async def test_an_alarm_that_an_edge_raises_stops_all_writes_until_it_is_disarmed(
+    cluster: EtcdCluster, authority: Authority, kind: str
+) -> None:
+    async with somebody(cluster, authority, "hamburg") as hamburg, somebody(cluster, authority, "berlin") as thief:
+        lease, _ = await hamburg.grant(60)
+        place = HAMBURG.state + kind.encode()
+        member = int(follower(cluster), 16)
+        alarm = rpc.AlarmRequest(action=rpc.AlarmRequest.ACTIVATE, memberID=member, alarm=rpc.AlarmType.Value(kind))
+        # The client has no such call: it asks for nothing of the kind.
+        await rpc.MaintenanceStub(thief._members[0].channel).Alarm(alarm)
+        for attempt in (hamburg.transact([], Put(place, b"1")), hamburg.grant(10)):
+            with pytest.raises(EtcdError, match="database space exceeded" if kind == "NOSPACE" else "corrupt cluster"):
+                await attempt
+        # So who leads goes on leading, and nobody else is elected.
+        assert await hamburg.keep_alive(lease)
+        assert await hamburg.get(place) is None
+        assert kind in as_(cluster, authority, "root", "alarm disarm")[1]
+        assert (await hamburg.transact([], Put(place, b"1"))).succeeded
+        await hamburg.revoke(lease)
+
+
+async def test_a_user_that_is_deleted_keeps_leases_and_a_certificate_that_is_revoked_nothing(
+    tmp_path: Path, authority: Authority
+) -> None:
+    if reason := missing_for_etcd():
+        pytest.skip(reason)
+    stolen = authority.issue("munich", file="stolen")
+    revoked = tmp_path / "revoked.pem"
+    revoked.write_bytes(authority.revokes())
+    secured = Secured(authority.path, authority.issue("etcd1"), authority.issue("root"))
+    with EtcdCluster(tmp_path, 1, secured, tuning=(*TUNING, f"--client-crl-file={revoked}")) as made:
+        give_roles(made, "munich")
+        async with (
+            somebody(made, authority, "hamburg") as hamburg,
+            somebody(made, authority, "munich", stolen) as thief,
+        ):
+            munich = EdgeKeys("wayname", "munich")
+            assert not as_(made, authority, "hamburg", f"snapshot save {tmp_path / 'copy'}")[0]
+            lease, _ = await hamburg.grant(60)
+            await hamburg.transact([], Put(HAMBURG.leader, b"{}", lease))
+            watched = asyncio.ensure_future(anext(thief.watch(munich.state, 1, is_prefix=True)))
+            assert await thief.get(munich.leader) is None and await thief.keep_alive(lease)
+
+            assert made.ctl("user", "delete", "munich").returncode == 0
+            for attempt in (thief.get(munich.leader), thief.transact([], Put(munich.leader, b"1"))):
+                with pytest.raises(EtcdError, match="permission denied"):
+                    await attempt
+            # What asks for no role goes on, and so does a watch that was there.
+            assert await thief.keep_alive(lease)
+            assert f"{lease:x}" in made.ctl("lease", "list", client=stolen).stdout
+            assert made.ctl("put", (munich.state + b"a").decode(), "1").returncode == 0
+            assert [each.key for each in await watched] == [munich.state + b"a"]
+
+            revoked.write_bytes(authority.revokes(stolen[0]))
+            # A connection that stands goes on, and nobody gets a new one.
+            assert await thief.keep_alive(lease)
+            async with somebody(made, authority, "munich", stolen) as again:
+                with pytest.raises(EtcdError, match="no etcd answers"):
+                    await again.keep_alive(lease)
+            made.kill(made.members[0])
+            made.start(made.members[0])
+            made.until_healthy()
+            for _ in range(20):
+                with pytest.raises(EtcdError):
+                    await thief.keep_alive(lease)
+                await asyncio.sleep(0.1)
+            assert await hamburg.keep_alive(lease)
 
 
 def test_state_that_was_made_without_the_key_or_for_another_place_is_refused() -> None:
