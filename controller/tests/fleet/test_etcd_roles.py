@@ -185,12 +185,14 @@ async def test_whoever_has_a_certificate_does_what_etcd_asks_no_role_for(
 ) -> None:
     async with somebody(cluster, authority, "hamburg") as hamburg, somebody(cluster, authority, name) as thief:
         lease, _ = await hamburg.grant(60)
+        without_keys, _ = await hamburg.grant(60)
         done = await hamburg.transact([], Put(HAMBURG.leader, b"{}", lease), Put(HAMBURG.state + b"a", b"1"))
         assert await thief.keep_alive(lease)
         for line, said in (
             ("lease list", f"{lease:x}"),
             (f"lease timetolive {lease:x} --keys", "wayname/edges/hamburg/leader"),
             (f"lease keep-alive --once {lease:x}", "keepalived"),
+            (f"lease revoke {without_keys:x}", "revoked"),
             ("lease grant 10", "granted"),
             ("member list", "etcd1"),
             ("endpoint status", cluster.endpoints[0]),
