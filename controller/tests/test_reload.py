@@ -54,6 +54,30 @@ async def test_the_difference_is_written_and_what_passes_goes_on(switch: SwitchP
             await one.ping_answered(str(two.address))
 
 
+@pytest.mark.parametrize(
+    ("protocol", "hosts_in", "more"),
+    [
+        ("shim6", '[[shim6]]\nprefixes = ["2001:db8:1::/64"]\n', "seconds = 5\n"),
+        ("ilnp", '[[ilnp.site]]\nprefixes = ["2001:db8:1::/64"]\n', "seconds = 5\n"),
+        ("hip", '[hip]\nproxy = ["2001:db8:1::/64"]\n', "difficulty = 9\n"),
+    ],
+)
+async def test_a_session_protocol_begins_and_ends(
+    switch: SwitchProcess, tmp_path: Path, protocol: str, hosts_in: str, more: str
+) -> None:
+    silent = f'[controller]\nstate = "{tmp_path}/state"\n' + configuration_of(switch.port)
+    async with asyncio.timeout(40):
+        switch.start()
+        async with running(Controller(parse_config(silent))) as controller:
+            await event(controller, "switch.up")
+            before = await tables(controller)
+            for text in (silent + hosts_in, silent + hosts_in + more):
+                assert await controller.reload(parse_config(text)) == [protocol]
+                assert before.keys() < (await tables(controller)).keys()
+            assert await controller.reload(parse_config(silent)) == [protocol]
+            assert await tables(controller) == before
+
+
 async def test_what_is_known_of_next_hops_goes_on(switch: SwitchProcess, tmp_path: Path) -> None:
     by_two = '[[route]]\nprefix = "2001:db8:78::/48"\nvia = ["2001:db8:2::22"]\n'
     async with asyncio.timeout(40), hosts(tmp_path):

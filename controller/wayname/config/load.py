@@ -277,5 +277,7 @@ def changed_keys(old: Config, new: Config) -> list[str]:
             changed += [f"{section.key}.{name}" for name in names]
         else:
             changed.append(section.key)
+    spoken = {**old.protocols, **new.protocols}
+    changed += [key for key in spoken if old.protocols.get(key) != new.protocols.get(key)]
     changed += [kind for kind in MOST if old.written.get(kind, ()) != new.written.get(kind, ())]
     return changed
