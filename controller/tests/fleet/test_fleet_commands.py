@@ -96,13 +96,15 @@ async def test_an_edge_goes_by_versions_and_back(
     assert await admin.does("apply", admin.folder, "--yes") == {"version": 1, "edges": ["berlin"]}
     assert await admin.does("diff", admin.folder) == []
     async with edge(tmp_path, switch, three_etcds, "first", "second", tables="") as (fleet, _record, one, two):
+        keys = Seal.read(tmp_path / "fleet.key").names
         assert await admin.until_applied(1) == {
             "edge": "berlin",
             "leader": "first",
             "version": 1,
             "applied": 1,
             "refused": "",
-            "waiting": [{"controller": "second", "applied": 1, "refused": "", "is_duplicate": False}],
+            "keys": keys,
+            "waiting": [{"controller": "second", "applied": 1, "refused": "", "keys": keys, "is_duplicate": False}],
         }
         assert (await admin.does("status"))["without_successor"] == []
         # Where the switch is stands in etcd, for all that its file says.
@@ -268,7 +270,8 @@ async def test_two_controllers_of_one_name_are_seen(
         again = Up(second)
         fleet.controllers["again"] = again
         await until(lambda: tells(again, "fleet.duplicate"), "that two have one name")
-        waits = [{"controller": "first", "applied": 1, "refused": "", "is_duplicate": True}]
+        keys = Seal.read(tmp_path / "fleet.key").names
+        waits = [{"controller": "first", "applied": 1, "refused": "", "keys": keys, "is_duplicate": True}]
         assert [(each["leader"], each["waiting"]) for each in await admin.does("edges")] == [("first", waits)]
         assert "another first, waits: give it a name of its own" in await admin.says("edges")
         # The leader goes by a new version, and the other one is still seen.

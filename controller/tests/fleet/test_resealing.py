@@ -31,8 +31,17 @@ async def test_an_edge_goes_on_without_the_old_key(
         key.write_text(new + old)
         # The leader has the old line alone, and reads its configuration still.
         assert await admin.does("reseal", status=1) == {"values": 0, "waiting": ["berlin"]}
-        assert "restart them: berlin" in await admin.says("reseal", status=1)
+        assert "have not begun with the new line, or none: berlin" in await admin.says("reseal", status=1)
+        group = admin.folder / "groups" / "two-networks.toml"
+        before = group.read_text()
+        group.write_text(before + "[timing]\nprobe = 7\n")
+        assert "sealed by a key that controllers of these edges have not" in await admin.fails(
+            "apply", admin.folder, "--yes", "--json"
+        )
+        group.write_text(before)
         fleet.controllers["first"].end()
+        # What it told before its end is nothing that who leads next has to have.
+        assert await admin.does("reseal", status=1) == {"values": 0, "waiting": ["berlin"]}
         await until(partial(tells, fleet.start("first", ""), "switch.up"), "the controller with the new line")
         # It says so with the configuration that it goes by.
         words = "fleet", "reseal", "--config", admin.file, "--json"

@@ -48,8 +48,9 @@ class FleetConfiguration:
         self._published = self._in_force = Published(0, "")
         # At which revision etcd had it.
         self._changed = 0
-        # What was tried last, and in which term.
+        # What was tried last, and in which term; and what etcd was told of that.
         self._tried: tuple[Published, Term | None] | None = None
+        self._told: tuple[bytes, Term | None] | None = None
         # Under which lease etcd has it that this controller waits, and from which revision on.
         self._waits_under = self._waits_since = 0
 
@@ -112,6 +113,9 @@ class FleetConfiguration:
                 await asyncio.sleep(PAUSE)
             except SealError as error:
                 controller.report("config.refused", Severity.WARNING, self._edge, str(error))
+                self._tried = None
+                with contextlib.suppress(EtcdError):
+                    await self._tell(_term(controller), str(error))
                 await asyncio.sleep(LOOK_AGAIN)
 
     async def _look(self) -> int:
@@ -124,12 +128,11 @@ class FleetConfiguration:
         return self._etcd.looks(self._place, revision, self._changed, LOOK_AGAIN)
 
     async def _go_by(self, controller: Controller, reloader: Reloader) -> None:
-        """Take what etcd has, and say there what came of it: as who leads, once in each term, or as who waits."""
-        term = controller.fleet.leadership.term if controller.fleet else None
+        """Take what etcd has, and say there what came of it."""
+        term = _term(controller)
         wanted, refused = self._published, ""
-        is_told = term is not None or self._lease.is_of(self._waits_under)
         # While etcd was away it is held back, and tried when changes are allowed again.
-        if ((wanted, term) == self._tried and is_told) or (term and not controller.may_write):
+        if ((wanted, term) == self._tried and self._is_known(term)) or (term and not controller.may_write):
             return
         if wanted != self._in_force:
             try:
@@ -141,7 +144,19 @@ class FleetConfiguration:
                     refused = f"{self._gone}, and its controller's file alone: {error}"
             else:
                 self._in_force = wanted
-        value = _json({"form": FORM, "version": self._in_force.version, "refused": refused, "key": self._seal.first})
+        await self._tell(term, refused)
+        self._tried = (wanted, term)
+
+    def _is_known(self, term: Term | None) -> bool:
+        """Whether what etcd was told is there still: what a lease ends with is not."""
+        return term is not None or self._lease.is_of(self._waits_under)
+
+    async def _tell(self, term: Term | None, refused: str) -> None:
+        """Say in etcd by which version this controller goes: as who leads, once in each term, or as who waits."""
+        said = {"form": FORM, "version": self._in_force.version, "refused": refused, "keys": self._seal.names}
+        value = _json(said | ({"term": term.revision} if term else {}))
+        if (value, term) == self._told and self._is_known(term):
+            return
         if term:
             await self._etcd.transact(term.goes_on(self._leader), Put(self._applied, value))
             if self._waits_since:
@@ -152,7 +167,11 @@ class FleetConfiguration:
             lease = await self._lease.hold()
             done = await self._etcd.transact([], Put(self._waiting, value, lease.number))
             self._waits_under, self._waits_since = lease.number, done.revision
-        self._tried = (wanted, term)
+        self._told = (value, term)
+
+
+def _term(controller: Controller) -> Term | None:
+    return controller.fleet.leadership.term if controller.fleet else None
 
 
 def _json(value: object) -> bytes:

@@ -276,7 +276,7 @@ def reseal(asking: Asking, file: Path) -> None:
         show.show_json({"values": sealed.values, "waiting": sealed.waiting})
     elif sealed.waiting:
         edges = ", ".join(sealed.waiting)
-        print(f"controllers of these edges have not begun with the new line; restart them: {edges}")
+        print(f"these edges have controllers that have not begun with the new line, or none: {edges}")
     else:
         print(f"sealed {sealed.values} values anew; all is under the first line, and the older ones can go")
     if sealed.waiting:
@@ -347,6 +347,7 @@ def _apply(
     asking: Asking, file: Path, texts: Mapping[str, str], by_edge: Mapping[str, str], message: str, yes: bool
 ) -> None:
     from wayname.cli import show
+    from wayname.fleet.overview import edges_of
 
     async def look(fleet: Fleet) -> tuple[Version | None, dict[str, str], bool]:
         version = await fleet.publication.current()
@@ -368,6 +369,10 @@ def _apply(
         click.confirm(f"apply this to {len(changed)} {'edge' if len(changed) == 1 else 'edges'}?", abort=True)
 
     async def publish(fleet: Fleet) -> int:
+        states = await edges_of(fleet.etcd, fleet.keys, {})
+        if lacking := [each.edge for each in states if each.lacks(fleet.seal.names[0])]:
+            text = "nothing was applied: it would be sealed by a key that controllers of these edges have not; restart"
+            raise Failure(f"{text} them with the first line of the sealing key's file here: {', '.join(lacking)}")
         if same and before:
             # Who applied it did not come to its end.
             await fleet.publication.hand_out(by_edge, before.number)

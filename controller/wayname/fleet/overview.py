@@ -19,6 +19,8 @@ class Waiting:
     controller: str
     applied: int
     refused: str
+    # The names of its sealing keys, the one that seals first; none if it does not tell.
+    keys: tuple[str, ...]
     # Whether it is another process than the one that leads, of the same name.
     is_duplicate: bool
 
@@ -34,6 +36,7 @@ class EdgeState:
     version: int
     applied: int
     refused: str
+    keys: tuple[str, ...]
     waiting: tuple[Waiting, ...]
 
     @property
@@ -41,6 +44,16 @@ class EdgeState:
         """Whether who leads, or who waits, does not go by the version that holds."""
         outcomes = [(self.applied, self.refused), *((each.applied, each.refused) for each in self.waiting)]
         return any(applied != self.version or refused for applied, refused in outcomes)
+
+    def seals_by(self, key: str) -> bool:
+        """Whether a controller leads, and it and all that wait seal by a key."""
+        told = (self.keys, *(each.keys for each in self.waiting))
+        return self.leader is not None and all(keys[:1] == (key,) for keys in told)
+
+    def lacks(self, key: str) -> bool:
+        """Whether a controller told which keys it has, and a key is not among them."""
+        told = (self.keys, *(each.keys for each in self.waiting))
+        return any(keys and key not in keys for keys in told)
 
 
 async def edges_of(etcd: Etcd, keys: FleetKeys, published: dict[str, Published]) -> list[EdgeState]:
@@ -75,23 +88,28 @@ async def _state(etcd: Etcd, keys: EdgeKeys, published: Published | None) -> Edg
     _, waiting = await etcd.below(keys.waiting)
     found, applied = done.got
     leader = _leader(found) if found else None
-    version, refused = _by(applied) if applied else (0, "")
+    version, refused, by = _told(applied, found) if applied else (0, "", ())
     others: list[Waiting] = []
     for each in waiting:
         controller = each.key.removeprefix(keys.waiting).decode("utf-8", "replace")
         is_of_leader = found is not None and controller == leader
         # Who leads may have waited a moment ago, under the same lease.
         if not (is_of_leader and found and each.lease == found.lease):
-            others.append(Waiting(controller, *_by(each), is_of_leader))
-    return EdgeState(keys.edge, leader, published.version if published else 0, version, refused, tuple(others))
+            others.append(Waiting(controller, *_told(each), is_of_leader))
+    return EdgeState(keys.edge, leader, published.version if published else 0, version, refused, by, tuple(others))
 
 
-def _by(found: KeyValue) -> tuple[int, str]:
-    """Return by which version a controller goes, and why not by a newer one."""
+def _told(found: KeyValue, leader: KeyValue | None = None) -> tuple[int, str, tuple[str, ...]]:
+    """Return by which version a controller goes, why not by a newer one, and its keys.
+
+    What the leader before told is nothing that the one of now has to do with.
+    """
     value = json.loads(found.value)
     if value["form"] > FORM:
-        return 0, "its controller is newer than this command"
-    return int(value["version"]), str(value["refused"])
+        return 0, "its controller is newer than this command", ()
+    if leader is not None and value.get("term", leader.created) != leader.created:
+        return 0, "", ()
+    return int(value["version"]), str(value["refused"]), tuple(map(str, value.get("keys", ())))
 
 
 def _leader(found: KeyValue) -> str:

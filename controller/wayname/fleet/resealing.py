@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from dataclasses import dataclass
 
 from wayname.fleet.etcd import ChangedAt, Etcd, Put
 from wayname.fleet.keys import FleetKeys
+from wayname.fleet.overview import edges_of
 from wayname.fleet.sealing import Seal
 
 
@@ -24,11 +23,11 @@ async def reseal(etcd: Etcd, keys: FleetKeys, seal: Seal) -> Resealed:
 
     One that has not could not read its configuration any more. What an edge remembers its leader seals anew.
     """
+    edges = {each.edge for each in await edges_of(etcd, keys, {}) if not each.seals_by(seal.names[0])}
     _, found = await etcd.below(keys.edges)
-    edges: set[str] = set()
     for each in found:
         edge, _, place = each.key.removeprefix(keys.edges).partition(b"/")
-        if _is_older(place, each.value, seal):
+        if place.startswith(b"state/") and not seal.is_by_first(each.value):
             edges.add(edge.decode())
     if edges:
         return Resealed(0, sorted(edges))
@@ -42,15 +41,3 @@ async def reseal(etcd: Etcd, keys: FleetKeys, seal: Seal) -> Resealed:
                 done = await etcd.transact([ChangedAt(each.key, each.changed)], Put(each.key, value))
                 values += done.succeeded
     return Resealed(values, [])
-
-
-def _is_older(place: bytes, value: bytes, seal: Seal) -> bool:
-    """Whether what stands below an edge needs an older key, or is told by a controller that seals with one."""
-    match place.split(b"/")[0]:
-        case b"state":
-            return not seal.is_by_first(value)
-        case b"applied" | b"waiting":
-            with contextlib.suppress(ValueError, AttributeError):
-                return bool(json.loads(value).get("key") != seal.first)
-            return True
-    return False

@@ -88,9 +88,9 @@ class Seal:
         return head + self._cipher.encrypt(nonce, value, head + where)
 
     @property
-    def first(self) -> str:
-        """What names the key that seals; it says nothing of the key."""
-        return self._first.id.hex()
+    def names(self) -> list[str]:
+        """What names each key, the one that seals first; a name says nothing of its key."""
+        return [each.hex() for each in self._keys]
 
     def is_by_first(self, sealed: bytes) -> bool:
         """Whether no older key is needed to open it."""
