@@ -63,6 +63,8 @@ PUBLIC = {
         (f"wayname.fleet.etcd.{name}", "key"): "where something stands in etcd"
         for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "ChangedAt", "UnderLease", "Change")
     },
+    ("wayname.fleet.overview.EdgeState", "keys"): "names of keys, which say nothing of them",
+    ("wayname.fleet.overview.Waiting", "keys"): "names of keys, which say nothing of them",
     ("wayname_lab.fleet.etcd_members._Watcher", "key"): "where something stands in etcd",
     ("wayname_lab.fleet.etcd_store.Changed", "key"): "where something stands in etcd",
     ("wayname.cli.fleet.Fleet", "keys"): "where things stand in etcd",

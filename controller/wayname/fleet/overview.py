@@ -102,14 +102,13 @@ async def _state(etcd: Etcd, keys: EdgeKeys, published: Published | None) -> Edg
 def _told(found: KeyValue, leader: KeyValue | None = None) -> tuple[int, str, tuple[str, ...]]:
     """Return by which version a controller goes, why not by a newer one, and its keys.
 
-    What the leader before told is nothing that the one of now has to do with.
+    What the leader before told holds until the one of now does; but its keys are its own.
     """
     value = json.loads(found.value)
     if value["form"] > FORM:
         return 0, "its controller is newer than this command", ()
-    if leader is not None and value.get("term", leader.created) != leader.created:
-        return 0, "", ()
-    return int(value["version"]), str(value["refused"]), tuple(map(str, value.get("keys", ())))
+    is_own = leader is None or value.get("term") == leader.created
+    return int(value["version"]), str(value["refused"]), tuple(map(str, value.get("keys", ()))) if is_own else ()
 
 
 def _leader(found: KeyValue) -> str:
