@@ -1,13 +1,13 @@
-"""What attackers try, and that it changes nothing: guesses, forgeries, replays, floods, identifiers claimed twice."""
+"""What attackers try, and that it changes nothing: guesses, forgeries, replays, identifiers claimed twice."""
 
 from __future__ import annotations
 
 import random
-import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ilnp.attackers import ELSEWHERE, GUESS, attack, nonce_given, standing, state_of
 from ilnp.network import (
     A1,
     A2,
@@ -22,8 +22,6 @@ from ilnp.network import (
     A,
     B,
     Network,
-    Side,
-    crossed,
     data,
     handshake,
     host,
@@ -38,39 +36,12 @@ from wayname.ilnp.endpoint import SeenFlow
 from wayname.ilnp.handshake import Control, Handshake
 from wayname.ilnp.locator_update import Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import nonce_of, with_nonce
-from wayname.ilnp.outputs import Event, Kind, Output, Send
-from wayname.ilnp.policies import PrefixRate
+from wayname.ilnp.outputs import Event, Kind, Send
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment
 from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import Packet
-
-ELSEWHERE = Vector(M1, B_NID)
-GUESS = b"twelve bytes"
-
-
-def standing() -> Network:
-    network = Network()
-    network.establish()
-    return network
-
-
-def state_of(side: Side) -> tuple[object, ...]:
-    """Return all that an attack could change."""
-    entry = side.entry()
-    return crossed(entry), entry.source, entry.destination, tuple(entry.peer_locators.known), entry.told.listed
-
-
-def attack(network: Network, packet: Packet) -> list[Event]:
-    """Let a packet arrive at A; see that it changed nothing and was answered with nothing; return what is said."""
-    before = state_of(network.a)
-    network.a.endpoint.receive(packet, network.now)
-    assert state_of(network.a) == before
-    outputs = network.a.endpoint.take_outputs()
-    events = [output for output in outputs if isinstance(output, Event)]
-    assert events == outputs
-    return events
 
 
 @pytest.mark.parametrize("source", [THERE, ELSEWHERE], ids=["from a locator of the peer", "from elsewhere"])
@@ -319,81 +290,6 @@ def test_a_nonce_that_was_given_out_serves_nobody_else() -> None:
     assert len(network.b.endpoint.cache) == 1
 
 
-def nonce_given(output: Output) -> bytes:
-    """Return the nonce in an answer."""
-    assert isinstance(output, Send)
-    return Handshake.decode(0, Message.decode(output.packet).body).source_nonce
-
-
-def requests(count: int) -> list[Packet]:
-    """Return requests from identifiers and locators at random."""
-    rng = random.Random(3)
-    packets = []
-    for _ in range(count):
-        source = Vector(L64(0x2001_0DB8_0000_0000 + rng.getrandbits(32)), NID(rng.getrandbits(63) + 1))
-        packets.append(handshake(source, THERE, Handshake(Control.REQUEST, rng.randbytes(11) + b"\1")))
-    return packets
-
-
-def test_a_flood_of_requests_costs_no_memory() -> None:
-    network = Network()
-    flood = requests(2000)
-    for packet in flood[:100]:
-        network.b.endpoint.receive(packet, network.now)
-    network.b.endpoint.take_outputs()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for packet in flood[100:]:
-            network.b.endpoint.receive(packet, network.now)
-            network.b.endpoint.take_outputs()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert (len(network.b.endpoint.cache), network.b.endpoint.next_timer()) == (0, None)
-    assert grown < 2000
-    network.connect(network.a)
-    network.run(1)
-    assert network.agree()
-
-
-def test_each_request_is_answered_with_one_packet_that_is_no_longer() -> None:
-    network = Network()
-    for packet in requests(50):
-        network.b.endpoint.receive(packet, network.now)
-        (answer,) = network.b.endpoint.take_outputs()
-        assert isinstance(answer, Send)
-        assert len(answer.packet.encode()) == len(packet.encode())
-
-
-def flood_of_data(network: Network, count: int) -> None:
-    rng = random.Random(4)
-    for _ in range(count):
-        source = Vector(A1, NID(rng.getrandbits(63) + 1))
-        network.b.endpoint.receive(data(source, THERE, rng.randbytes(12)), network.now)
-        network.now += 0.001
-
-
-def test_a_flood_of_packets_with_nonces_makes_no_entry() -> None:
-    network = Network()
-    flood_of_data(network, 1000)
-    assert len(network.b.endpoint.cache) == 0
-    outputs = network.b.endpoint.take_outputs()
-    assert len(outputs) <= 2
-    assert all(isinstance(output, Event) for output in outputs)
-
-
-def test_the_naive_policy_makes_an_entry_of_each_and_warns() -> None:
-    network = Network(settings=Settings(capacity=700, naive=True))
-    network.collect()
-    (warning,) = network.b.events(Kind.NAIVE)
-    assert "to be measured, not to be used" in warning
-    flood_of_data(network, 1000)
-    assert len(network.b.endpoint.cache) == 700
-    network.collect()
-    assert "all 700 places" in network.b.events(Kind.REFUSED)[0]
-
-
 def test_the_naive_policy_gives_a_session_to_whoever_claims_it() -> None:
     network = Network(settings=Settings(naive=True))
     network.establish()
@@ -481,37 +377,6 @@ def test_requests_from_addresses_that_nobody_has(locator: int) -> None:
     network.a.endpoint.receive(handshake(source, HERE, Handshake(Control.REQUEST, GUESS)), network.now)
     network.collect()
     assert "no address that packets come from" in network.a.events(Kind.DROPPED)[0]
-
-
-def test_one_prefix_with_many_identifiers_gets_its_rate_and_others_are_served() -> None:
-    network = Network(policies=[PrefixRate(random.Random(1), rate=1, burst=5)])
-    rng = random.Random(6)
-    for number in range(50):
-        source = Vector(M1, NID(M_NID + number))
-        request = Handshake(Control.REQUEST, rng.randbytes(11) + b"\1")
-        network.b.endpoint.receive(handshake(source, THERE, request), network.now)
-        for answer in network.b.endpoint.take_outputs():
-            if isinstance(answer, Event):
-                assert "more than 1 new sessions a second from the prefix" in answer.words
-            if not isinstance(answer, Send):
-                continue
-            given = nonce_given(answer)
-            proof = Handshake(Control.ACKNOWLEDGE, request.source_nonce, given)
-            network.b.endpoint.receive(handshake(source, THERE, proof), network.now)
-    assert len(network.b.endpoint.cache) == 5
-    network.connect(network.a)
-    network.run(1)
-    assert network.agree()
-
-
-def test_a_flood_of_events_is_counted_not_told() -> None:
-    network = standing()
-    for _ in range(100):
-        network.a.endpoint.receive(update(THERE, HERE, listed(M1), GUESS), network.now)
-    assert len(network.a.endpoint.take_outputs()) == 1
-    network.now += 2
-    (event,) = attack(network, update(THERE, HERE, listed(M1), GUESS))
-    assert event.others == 99
 
 
 def test_nothing_at_all_can_be_said_by_garbage() -> None:
