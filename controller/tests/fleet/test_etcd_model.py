@@ -239,9 +239,7 @@ class Told:
 
     def _placed(self, each: Any) -> Any:
         each = replace(each, key=self.prefix + each.key)
-        if isinstance(each, Put):
-            return replace(each, lease=self.lease(each.lease) if each.lease else 0)
-        if isinstance(each, UnderLease):
+        if isinstance(each, Put | UnderLease):
             return replace(each, lease=self.lease(each.lease) if each.lease else 0)
         return replace(each, revision=self.known[each.revision % len(self.known)]) if _is_condition(each) else each
 
@@ -299,7 +297,7 @@ class Told:
 
 
 def _is_condition(each: Any) -> bool:
-    return isinstance(each, CreatedAt | ChangedAt | UnderLease)
+    return isinstance(each, CreatedAt | ChangedAt)
 
 
 def _holds(condition: Condition, there: dict[bytes, KeyValue]) -> bool:

@@ -285,7 +285,7 @@ async def test_another_leader_of_the_same_revision_takes_the_place_of_one(tmp_pa
                 with contextlib.suppress(EtcdError):
                     number, _ = await other.grant(600)
             done = await other.transact([CreatedAt(only.keys.leader, 0)], Put(only.keys.leader, b"{}", number))
-            late = await other.transact(term.goes_on(only.keys.leader), Put(only.keys.written, b""))
+            late = await other.transact(term.conditions(only.keys.leader), Put(only.keys.written, b""))
             await other.close()
             assert done.revision == term.revision
             assert not late.succeeded, "what the leader before asks for until it hears of that is void"

@@ -48,9 +48,8 @@ class FleetConfiguration:
         self._published = self._in_force = Published(0, "")
         # At which revision etcd had it.
         self._changed = 0
-        # What was tried last, and in which term; and what etcd was told of that.
-        self._tried: tuple[Published, Term | None] | None = None
-        self._told: tuple[bytes, Term | None] | None = None
+        # What etcd was told the outcome of last, and in which term: a version, or why there is none to read.
+        self._told: tuple[Published | str, Term | None] | None = None
         # Under which lease etcd has it that this controller waits, and from which revision on.
         self._waits_under = self._waits_since = 0
 
@@ -112,10 +111,11 @@ class FleetConfiguration:
             except EtcdError:
                 await asyncio.sleep(PAUSE)
             except SealError as error:
-                controller.report("config.refused", Severity.WARNING, self._edge, str(error))
-                self._tried = None
+                why, term = str(error), _term(controller)
+                controller.report("config.refused", Severity.WARNING, self._edge, why)
                 with contextlib.suppress(EtcdError):
-                    await self._tell(_term(controller), str(error))
+                    if not self._knows(why, term):
+                        await self._tell(why, term, why)
                 await asyncio.sleep(LOOK_AGAIN)
 
     async def _look(self) -> int:
@@ -132,7 +132,7 @@ class FleetConfiguration:
         term = _term(controller)
         wanted, refused = self._published, ""
         # While etcd was away it is held back, and tried when changes are allowed again.
-        if ((wanted, term) == self._tried and self._is_known(term)) or (term and not controller.may_write):
+        if self._knows(wanted, term) or (term and not controller.may_write):
             return
         if wanted != self._in_force:
             try:
@@ -144,21 +144,18 @@ class FleetConfiguration:
                     refused = f"{self._gone}, and its controller's file alone: {error}"
             else:
                 self._in_force = wanted
-        await self._tell(term, refused)
-        self._tried = (wanted, term)
+        await self._tell(wanted, term, refused)
 
-    def _is_known(self, term: Term | None) -> bool:
-        """Whether what etcd was told is there still: what a lease ends with is not."""
-        return term is not None or self._lease.is_of(self._waits_under)
+    def _knows(self, wanted: Published | str, term: Term | None) -> bool:
+        """Whether etcd was told what came of it, and has that still: what ends with a lease it has not."""
+        return (wanted, term) == self._told and (term is not None or self._lease.is_of(self._waits_under))
 
-    async def _tell(self, term: Term | None, refused: str) -> None:
+    async def _tell(self, wanted: Published | str, term: Term | None, refused: str) -> None:
         """Say in etcd by which version this controller goes: as who leads, once in each term, or as who waits."""
         said = {"form": FORM, "version": self._in_force.version, "refused": refused, "keys": self._seal.names}
         value = _json(said | ({"term": term.revision} if term else {}))
-        if (value, term) == self._told and self._is_known(term):
-            return
         if term:
-            await self._etcd.transact(term.goes_on(self._leader), Put(self._applied, value))
+            await self._etcd.transact(term.conditions(self._leader), Put(self._applied, value))
             if self._waits_since:
                 # Another controller that has its name may have written there since: that one still waits.
                 await self._etcd.transact([ChangedAt(self._waiting, self._waits_since)], Delete(self._waiting))
@@ -167,7 +164,7 @@ class FleetConfiguration:
             lease = await self._lease.hold()
             done = await self._etcd.transact([], Put(self._waiting, value, lease.number))
             self._waits_under, self._waits_since = lease.number, done.revision
-        self._told = (value, term)
+        self._told = (wanted, term)
 
 
 def _term(controller: Controller) -> Term | None:

@@ -371,8 +371,9 @@ def _apply(
     async def publish(fleet: Fleet) -> int:
         states = await edges_of(fleet.etcd, fleet.keys, {})
         if lacking := [each.edge for each in states if each.lacks(fleet.seal.names[0])]:
-            text = "nothing was applied: it would be sealed by a key that controllers of these edges have not; restart"
-            raise Failure(f"{text} them with the first line of the sealing key's file here: {', '.join(lacking)}")
+            text = "nothing was applied: it would be sealed by a key that controllers of these edges have not"
+            mend = "restart them with the first line of fleet.sealing_key's file here"
+            raise Failure(f"{text}; {mend}: {', '.join(lacking)}")
         if same and before:
             # Who applied it did not come to its end.
             await fleet.publication.hand_out(by_edge, before.number)

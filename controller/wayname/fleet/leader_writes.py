@@ -30,7 +30,7 @@ class LeaderWrites:
     async def write(self, term: Term, *operations: Operation) -> bool:
         """Return whether it was done; if not, one that had no answer was, and it may be tried again."""
         before = self._revision
-        conditions = *term.goes_on(self._leader), ChangedAt(self._last, before)
+        conditions = *term.conditions(self._leader), ChangedAt(self._last, before)
         done = await self._etcd.transact(conditions, *operations, Put(self._last, b""))
         if done.succeeded:
             self._revision = done.revision

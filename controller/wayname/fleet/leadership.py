@@ -44,7 +44,7 @@ class Term:
     # Set when etcd answered to that, or did not.
     given_away: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def goes_on(self, leader: bytes) -> tuple[Condition, ...]:
+    def conditions(self, leader: bytes) -> tuple[Condition, ...]:
         """Under which conditions etcd carries out what this leader asks for; `leader` is the key that it made.
 
         Restored from a copy, etcd counts its revisions again, and another leader may have the same one.
@@ -169,7 +169,7 @@ class Leadership:
         term.is_over = True
         try:
             # Who does not lead any more changes nothing.
-            await self._etcd.transact(term.goes_on(self._keys.leader), *more, Delete(self._keys.leader))
+            await self._etcd.transact(term.conditions(self._keys.leader), *more, Delete(self._keys.leader))
         finally:
             term.given_away.set()
 

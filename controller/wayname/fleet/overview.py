@@ -40,6 +40,10 @@ class EdgeState:
     waiting: tuple[Waiting, ...]
 
     @property
+    def _keys_of_each(self) -> list[tuple[str, ...]]:
+        return [self.keys, *(each.keys for each in self.waiting)]
+
+    @property
     def is_behind(self) -> bool:
         """Whether who leads, or who waits, does not go by the version that holds."""
         outcomes = [(self.applied, self.refused), *((each.applied, each.refused) for each in self.waiting)]
@@ -47,13 +51,11 @@ class EdgeState:
 
     def seals_by(self, key: str) -> bool:
         """Whether a controller leads, and it and all that wait seal by a key."""
-        told = (self.keys, *(each.keys for each in self.waiting))
-        return self.leader is not None and all(keys[:1] == (key,) for keys in told)
+        return self.leader is not None and all(keys[:1] == (key,) for keys in self._keys_of_each)
 
     def lacks(self, key: str) -> bool:
         """Whether a controller told which keys it has, and a key is not among them."""
-        told = (self.keys, *(each.keys for each in self.waiting))
-        return any(keys and key not in keys for keys in told)
+        return any(keys and key not in keys for keys in self._keys_of_each)
 
 
 async def edges_of(etcd: Etcd, keys: FleetKeys, published: dict[str, Published]) -> list[EdgeState]:
