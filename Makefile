@@ -231,7 +231,7 @@ bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10
 	$(BIN)/python -m bench.page --seed $(SEED) $(if $(QUICK),--quick)
 
 bench-fleet: venv-switch ## What a fleet costs by its number of edges, through real servers of etcd, drawn into docs/figures or OUT=DIR (QUICK=1 few edges, SEED=n)
-	$(BIN)/python -m bench.fleet --seed $(SEED) $(if $(QUICK),--quick) $(addprefix --out ,$(or $(OUT),$(if $(QUICK),,docs/figures)))
+	$(BIN)/python -m bench.fleet --seed $(SEED) --lease 10 $(if $(QUICK),--quick) $(addprefix --out ,$(or $(OUT),$(if $(QUICK),,docs/figures)))
 	$(if $(QUICK),,$(BIN)/python -m bench.fleet --seed $(SEED) --edges 1000 --processes 2 --lease 10 --sessions 100 --moves 1000 --seconds 10)
 	$(BIN)/python -m bench.fleet.rolling_restart --seed $(SEED) $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.fleet.takeovers --seed $(SEED) $(if $(QUICK),--quick)
