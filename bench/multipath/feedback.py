@@ -34,6 +34,7 @@ GOALS = {
     Row.HALVED: 92.0,
     Row.LOSS_1: 92.0,
     Row.LOSS_5: 92.0,
+    Row.TOO_LOW: 92.0,
     Row.LARGE_WINDOW: 90.0,
 }
 GOAL_OF_CROSS_MEDIAN = 95.0

@@ -26,6 +26,8 @@ PAPER_WINDOW, WINDOW = 138_800, 262_144
 CHANGE = (0.2, 0.4)
 FLAP = (0.1, 5.0)
 LATER = 40 * MILLISECOND
+# Of its rate, what a path is said to have.
+BELIEVED = (0.3, 0.9)
 # What a path has that is to become so much shorter.
 LONGER = 60 * MILLISECOND
 PACKET = 1484  # octets of IPv6 on a path, with most segments
@@ -63,6 +65,7 @@ class Row(StrEnum):
     HALVED = "a rate is halved"
     LOSS_1 = "a path loses 1 %"
     LOSS_5 = "a path loses 5 %"
+    TOO_LOW = "rates configured too low"
     LARGE_WINDOW = "window 4 times paths and queues"
     BEST_PATH = "the same by the best path alone"
     BOTH_SEND = "both edges send"
@@ -117,6 +120,7 @@ def scenes(draw: Draw, number: int, lengths: Lengths) -> Iterator[Scene]:
     yield replace(large, row=Row.BEST_PATH, policy=SchedulingPolicy.BEST_PATH)
     for traffic in (Traffic.BOTH_SEND, Traffic.DELAYED_ACKS, Traffic.UDP, Traffic.ESP):
         yield replace(plain, row=Row(traffic.value), traffic=traffic, window=PAPER_WINDOW)
+    yield _too_low(plain, rng)
 
 
 def _sum(routes: Sequence[Route]) -> float:
@@ -196,6 +200,13 @@ def _changing(plain: Scene, rng: random.Random) -> Iterator[Scene]:
         limit = plain.limit - lost * (1 - after / plain.seconds)
         changes = ((plain.warm_up + after, number, then),)
         yield replace(plain, row=row, routes=routes, disturbances=Disturbances(changes=changes), limit=limit)
+
+
+def _too_low(plain: Scene, rng: random.Random) -> Scene:
+    """Configure paths by rates that are too low, one apart from the other."""
+    believed = [replace(route, rate=route.rate * rng.uniform(*BELIEVED)) for route in plain.routes]
+    changes = tuple((0.0, number, route) for number, route in enumerate(plain.routes))
+    return replace(plain, row=Row.TOO_LOW, routes=believed, disturbances=Disturbances(changes=changes))
 
 
 def _large_window(routes: Sequence[Route]) -> int:
