@@ -125,7 +125,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         meta.copy.sent = meta.arrived;                                                                         \
         meta.copy.times_again = 0;                                                                             \
     }                                                                                                          \
-    if (meta.path_option.put_ordered && !replicated && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) {    \
+    if (meta.path_option.put_ordered && !replicated && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) { \
         fine_time_t hold = best.delivery + slowest + REPORT_WAITS;                                             \
         meta.copy.silence = hold[48:17];                                                                       \
         meta.copy.slot = best.slot[2:0];                                                                       \
@@ -141,6 +141,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     }
 
 // A copy whose time has come, or that a report sent: what that confirmed is here no more, so the others up to its newest one are lost.
+// Its path is silent if others were reported on three times each: while reports are lost, those of one path are missing for longer than others'.
 #define CONSIDER_COPY                                                                                          \
     if (in_order && meta.copy.out_of_buffer && meta.session.direction == SESSION_OUTBOUND) {                   \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
@@ -158,7 +159,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         if (unreported[127:80] != 0) {                                                                         \
             left = left |-| silent_for[31:0];                                                                  \
             silent = unreported[23:16] & COPIES_WENT != 0                                                      \
-                || left == 0 && (of_others > (bit<16>)meta.schedule.paths                                      \
+                || left == 0 && (of_others > (bit<16>)meta.schedule.paths * 3                                  \
                                  || nothing && silent_for > at_least + LONGEST_UNREPORTED);                    \
         }                                                                                                      \
         if (left < REPORT_INTERVAL[31:0]) {                                                                    \

@@ -102,6 +102,20 @@ def test_what_a_path_held_that_tells_nothing_goes_by_the_other(make: Make) -> No
     assert [(each.slot, each.order, each.segment) for each in left] == [(1, each.order, each.segment) for each in lost]
 
 
+@pytest.mark.parametrize(("reports", "dead"), [(6, False), (7, True)])
+def test_a_path_is_dead_once_others_were_reported_on_three_times_each(make: Make, reports: int, dead: bool) -> None:
+    """Fewer may come while reports are lost."""
+    switch = begun(make(replace(CLOSING, tolerance=SECOND)))
+    sent = [switch.orders(BEGUN + number, number) for number in range(10, 50)]
+    others = [each for each in sent if each.slot == 1]
+    left = []
+    for number, each in enumerate(others[:reports]):
+        left += to_peer(switch.told(BEGUN + (45 + number) * MILLISECOND, 1, each.sequence))
+    left += to_peer(switch.passes(BEGUN + HOLD + 20 * MILLISECOND))
+    assert bool(left) is dead
+    assert {each.slot for each in left} <= {1}
+
+
 def test_all_that_a_silent_path_held_goes_at_once(make: Make) -> None:
     """However long each of them could have taken: the first whose time has come speaks for all."""
     switch = begun(make(replace(CLOSING, tolerance=SECOND)))
