@@ -178,6 +178,8 @@ class Drop(_InWords):
     HELD_FOR_ORDER = 124, "in the buffer until what was sent before it has come (no loss)"
     CAME_TWICE = 125, "sent again by another path, and has come by the first (no loss)"
     ELIMINATED = 126, "one of several copies that were sent at once, and another has come (no loss)"
+    QUEUED = 127, "waits at the edge until a path has room (no loss)"
+    QUEUE_FULL = 128, "no room to wait at the edge, or for too long"
     LINUX_RATE = 130, "too many for Linux, of its class by its port"
     LINUX_COPY = 131, "a flood's copy that Linux has no use for (no loss)"
     UNSOLICITED_OPEN = 140, "a connection that begins outside, and no pinhole lets it in"

@@ -386,7 +386,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x0200120C, action 0x0100120F, counter 0x12001203, direct counter 0x13001204, register 0x1600122C, buffer 0x81001203.
+// Scheduling: next free table 0x0200120C, action 0x0100120F, counter 0x12001203, direct counter 0x13001204, register 0x1600122E, buffer 0x81001205.
 // Table 0x02001201, actions 0x01001201 to 0x01001204 and counter 0x13001201 were those of schedules by session.
 #define SESSION_SCHEDULES_TABLE_ID      0x02001202
 #define SCHEDULES_TABLE_ID              0x02001203
@@ -459,10 +459,14 @@
 #define PROBE_COPIES_REGISTER_ID        0x16001229
 #define RELEASED_COPIES_REGISTER_ID     0x1600122A
 #define QUEUE_LIMITS_REGISTER_ID        0x1600122B
+#define EDGE_QUEUES_REGISTER_ID         0x1600122C
+#define EDGE_TURNS_REGISTER_ID          0x1600122D
 
 // Packet buffers, an extern of the embedded switch.
 #define REINJECTION_BUFFER_ID           0x81001201
 #define RESEQUENCING_BUFFER_ID          0x81001202
+#define EDGE_QUEUE_BUFFER_ID            0x81001203
+#define EDGE_TURN_BUFFER_ID             0x81001204
 
 // Site borders: next free table 0x02001008, action 0x01001014, direct counter 0x13001008, meter 0x14001003, register 0x16001004.
 #define URPF_SOURCES_TABLE_ID           0x02001001

@@ -115,6 +115,8 @@ const drop_reason_t DROP_COPY_NEEDLESS   = 123;  // a copy of a packet that need
 const drop_reason_t DROP_HELD_FOR_ORDER  = 124;  // in the buffer until what was sent before it has come (no loss)
 const drop_reason_t DROP_CAME_TWICE      = 125;  // sent again by another path, and has come by the first (no loss)
 const drop_reason_t DROP_ELIMINATED      = 126;  // one of several copies that were sent at once, and another has come (no loss)
+const drop_reason_t DROP_QUEUED          = 127;  // waits at the edge until a path has room (no loss)
+const drop_reason_t DROP_QUEUE_FULL      = 128;  // no room to wait at the edge, or for too long
 
 // Linux. Next free: 132.
 const drop_reason_t DROP_LINUX_RATE = 130;  // too many for Linux, of its class by its port

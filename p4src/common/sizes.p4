@@ -111,6 +111,9 @@
 #define REINJECTION_OCTETS_OF_PATH  4194304
 #define RESEQUENCING_OCTETS         67108864
 #define RESEQUENCING_OCTETS_OF_SESSION 4194304
+#define EDGE_QUEUE_OCTETS           67108864
+#define EDGE_QUEUE_OCTETS_OF_SESSION 4194304
+#define EDGE_TURN_OCTETS_OF_SCHEDULE 4194304
 // TCP flows on their way to a session, each in one of two slots: what may be half open in a round trip under a flood.
 #define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.

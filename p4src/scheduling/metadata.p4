@@ -124,6 +124,10 @@ struct copy_t {
     @field_list(FIELDS_OF_COPY) bit<48> sent;       // the first time
     @field_list(FIELDS_OF_COPY) bit<32> silence;    // microseconds for which its path may tell nothing
     @field_list(FIELDS_OF_COPY) bit<8> times_again; // that it was sent again
+    @field_list(FIELDS_OF_COPY) bool queued;        // it has not been sent: it waited at the edge, since `sent`
+    @field_list(FIELDS_OF_COPY) bit<32> queue_number;   // of its session's packets there
+    @field_list(FIELDS_OF_COPY) bool took_turn;     // it waits among the first ones of sessions
+    @field_list(FIELDS_OF_COPY) bit<32> turn;       // its number there
 }
 
 // A copy of a packet that goes by an open path: it probes a closed one (path_probes.p4).

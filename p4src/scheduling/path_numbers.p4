@@ -91,7 +91,7 @@ control PathNumbers(inout metadata_t meta) {
                           index[16:0] ++ sequence ++ probe ++ busy ++ copied ++ meta.schedule.delivery[47:16]
                           ++ meta.schedule.after[39:20] ++ meta.schedule.work[43:12]);
             // A copy has the order of its packet.
-            if (meta.path_option.put_ordered && !meta.copy.out_of_buffer && !meta.replication.copy) {
+            if (meta.path_option.put_ordered && meta.copy.times_again == 0 && !meta.replication.copy) {
                 bit<40> last_order;
                 sent_orders.read(last_order, meta.session.number);
                 meta.path_option.put_order = last_order[31:0] + 1;

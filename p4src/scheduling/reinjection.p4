@@ -121,7 +121,8 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
 // Of a packet whose path is chosen. What is kept here the controller need not hold: sent once more by it, it would have an order of its
 // own, and what comes behind that would wait for it.
 #define KEEP_COPY                                                                                              \
-    if (!meta.copy.out_of_buffer) {                                                                            \
+    if (!meta.copy.out_of_buffer || from_queue) {                                                              \
+        meta.copy.queued = false;                                                                              \
         meta.copy.sent = meta.arrived;                                                                         \
         meta.copy.times_again = 0;                                                                             \
     }                                                                                                          \
@@ -143,7 +144,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
 // A copy whose time has come, or that a report sent: what that confirmed is here no more, so the others up to its newest one are lost.
 // Its path is silent if others were reported on three times each: while reports are lost, those of one path are missing for longer than others'.
 #define CONSIDER_COPY                                                                                          \
-    if (in_order && meta.copy.out_of_buffer && meta.session.direction == SESSION_OUTBOUND) {                   \
+    if (in_order && meta.copy.out_of_buffer && !from_queue && meta.session.direction == SESSION_OUTBOUND) {    \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
         bit<8> its_bit = 8w1 << (bit<8>)meta.copy.slot;                                                        \
         bit<48> silent_for = silent_for_of(meta.arrived, unreported);                                          \

@@ -29,6 +29,7 @@
 #include "clock_offset.p4"
 #include "delivery_times.p4"
 #include "duplicate_ack_hold.p4"
+#include "edge_queue.p4"
 #include "metadata.p4"
 #include "path_closing.p4"
 #include "path_estimates.p4"
@@ -130,6 +131,23 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
     Reinjection() reinjection;
     Resequencing() resequencing;
+
+    @id(EDGE_QUEUES_REGISTER_ID)
+    @name("edge_queues")
+    REGISTERS(bit<32>, edge_queue_t, NUMBERED_SESSIONS, edge_queues);
+
+    @id(EDGE_TURNS_REGISTER_ID)
+    @name("edge_turns")
+    REGISTERS(bit<32>, edge_queue_t, SCHEDULES, edge_turns);
+
+    @id(EDGE_QUEUE_BUFFER_ID)
+    @name("edge_queue")
+    packet_buffer(NUMBERED_SESSIONS, EDGE_QUEUE_OCTETS, EDGE_QUEUE_OCTETS_OF_SESSION) edge_queue;
+
+    // The first packets of sessions.
+    @id(EDGE_TURN_BUFFER_ID)
+    @name("edge_turn")
+    packet_buffer(SCHEDULES, EDGE_QUEUE_OCTETS, EDGE_TURN_OCTETS_OF_SCHEDULE) edge_turn;
 #endif
 
     schedule_path_t slot_0 = { 0, 0, 0, 0 };
@@ -163,8 +181,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         // What waited for its turn was counted when it came.
         bool counted = meta.path_option.of_session && meta.path_option.counted && !meta.copy.out_of_buffer;
         bool in_order = numbered && meta.session.mode & MODE_ORDER != 0;
+        LOOK_AT_QUEUE
         // Most copies go back into the buffer: none of them may take a report with it.
-        bool takes_report = meta.session.direction == SESSION_OUTBOUND && !meta.copy.out_of_buffer;
+        bool takes_report = meta.session.direction == SESSION_OUTBOUND && (!meta.copy.out_of_buffer || from_queue) && !meta.decided;
         if (numbered && (takes_report || counted)) {
             path_reports.apply(hdr, meta);
         }

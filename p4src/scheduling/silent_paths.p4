@@ -40,6 +40,11 @@ bit<48> silent_for_of(in bit<48> now, in unreported_t unreported) {
 const bit<8> REPORT_IS_DUE = 1;         // one of the first packet could be here
 const bit<8> COPIES_WENT   = 2;         // what it held went by the others
 
+// What it held went by the others, and it gets nothing for a while.
+bool is_avoided(in bit<48> now, in unreported_t unreported) {
+    return unreported[23:16] & COPIES_WENT != 0 && now - unreported[79:32] < LONGEST_PAUSE;
+}
+
 // What Schedules does about them: all other names are of that control.
 
 // A report came: nothing is reported from now on, unless all was.
@@ -107,7 +112,7 @@ const bit<8> COPIES_WENT   = 2;         // what it held went by the others
         bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                             \
         bool lately = meta.arrived - unreported[79:32] < LONGEST_PAUSE;                                         \
         bool copies_went = unreported[23:16] & COPIES_WENT != 0;                                                \
-        if (lately && copies_went) {                                                                            \
+        if (is_avoided(meta.arrived, unreported)) {                                                             \
             rank = RANK_TAKEN;                                                                                  \
         }                                                                                                       \
         if (lately && unreported[127:80] != 0 && (unreported[31:24] >= LEAST_UNREPORTED || copies_went)         \

@@ -287,7 +287,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         // Its session ended, or is scheduled in another way by now.
-        bool is_copy = meta.replication.copy || meta.copy.out_of_buffer && meta.session.direction != SESSION_INBOUND;
+        bool is_copy = meta.replication.copy || meta.copy.out_of_buffer && !meta.copy.queued && meta.session.direction != SESSION_INBOUND;
         if (!meta.decided && is_copy && !meta.path_option.put_ordered) {
             DROP(DROP_COPY_NEEDLESS);
         }

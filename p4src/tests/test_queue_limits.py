@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from ordered_switch import OrderedSwitch
-from schedule_site import CLOSE, PathOf, Schedule
+from schedule_site import CLOSE, PathOf, Schedule, datagram
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -15,7 +15,8 @@ LENGTH = 976  # octets of a segment's packet: a millisecond with number and orde
 DELAY = 10 * MILLISECOND
 PATHS = [PathOf(DELAY, OCTET), PathOf(15 * MILLISECOND, OCTET)]
 CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=SECOND, probe_interval=10 * SECOND)
-BURST = 300  # packets
+ORDER = 8  # octets
+ORDERED, BURST = 90, 300  # packets
 Make = Callable[[], OrderedSwitch]
 
 
@@ -25,9 +26,14 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 
 def burst(switch: OrderedSwitch, time: int) -> list[int]:
-    """The numbers of those that go by the first path, which is not as long as the other one."""
-    sent = [switch.orders(time, number, LENGTH) for number in range(BURST)]
-    return [each.sequence for each in sent if each.slot == 0]
+    """The numbers of those that go by the first path, which is not as long as the other one.
+
+    The first of them go again if they are lost, and close no path; the others do not wait at the edge.
+    """
+    ordered = [frame for number in range(ORDERED) for frame in switch.sends_segment(time, number, LENGTH)]
+    others = [frame for _ in range(BURST - ORDERED) for frame in switch.frames(time, datagram(LENGTH + ORDER))]
+    sent = [frame[14:] for frame in ordered + others if len(frame) > LENGTH]  # and no probe
+    return [int.from_bytes(packet[45:48]) for packet in sent if packet[44] & 7 == 0]
 
 
 def told(switch: OrderedSwitch, time: int, newest: int, waited: int, lost: tuple[int, ...] = ()) -> None:

@@ -81,7 +81,7 @@ ELSEWHERE = {
     "DROP_ELIMINATED",
 }
 # Of packet buffers, which only the embedded switch has: p4src/tests/test_packet_buffers.py.
-BUFFERS = {"DROP_COPY_NEEDLESS", "DROP_HELD_FOR_ORDER", "DROP_CAME_TWICE"}
+BUFFERS = {"DROP_COPY_NEEDLESS", "DROP_HELD_FOR_ORDER", "DROP_CAME_TWICE", "DROP_QUEUED", "DROP_QUEUE_FULL"}
 # Of first-hop security: suites/first_hop_security.py.
 FIRST_HOP = {name for name, number in DROP.items() if 30 <= number <= 39}
 # Of encapsulation, whose cases stand in p4src/tests.
