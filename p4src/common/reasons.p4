@@ -107,7 +107,7 @@ const drop_reason_t DROP_UNTRANSLATABLE = 114;  // its address has no counterpar
 const drop_reason_t DROP_ESP_LOCATORS = 115;  // a session's ESP, with locators that are not proven for it
 const drop_reason_t DROP_ESP_SHORT    = 116;  // ESP of or for a HIP host that is less than its header
 
-// Scheduling. Next free: 127.
+// Scheduling. Next free: 129.
 const drop_reason_t DROP_DUPLICATE_HELD  = 120;  // a duplicate acknowledgement, for what may still come (no loss)
 const drop_reason_t DROP_REPORT_HEARD    = 121;  // a peer's report or probe of paths, which ends here (no loss)
 const drop_reason_t DROP_REPORT_NEEDLESS = 122;  // a report of ours that another packet took along (no loss)

@@ -1,5 +1,6 @@
-// Packets that want to come in order wait at the edge while all paths are busy for LONGEST_BEHIND, not in the queues of links: what waits
-// here is lost by no path, takes the one that is best when it goes, and what is sent again does not wait behind it.
+// Packets that want to come in order wait at the edge while the path that they would get is busy for LONGEST_BEHIND, not in the queues of
+// links: what waits here is lost by no path, takes the one that is best when it goes (late binding), and what is sent again does not wait
+// behind it.
 //
 //   arrives               others of its session wait   it is the last of them
 //                         none does                    it has the turn after the first packets of other sessions of its schedule
@@ -7,7 +8,7 @@
 //                         none has                     it waits until one is to have it
 //   LONGEST_QUEUED later  still waits                  it is dropped, as by any queue
 //
-// So sessions that share paths take turns, and of each a single packet is looked at when a path has room.
+// So sessions that share paths take turns (round robin), and of all of them a single packet is looked at when a path has room.
 
 #ifndef WAYNAME_SCHEDULING_EDGE_QUEUE_P4
 #define WAYNAME_SCHEDULING_EDGE_QUEUE_P4
@@ -37,12 +38,8 @@ typedef bit<112> edge_queue_t;
 
 #define LOOK_AT_QUEUE                                                                                          \
     bool from_queue = meta.copy.out_of_buffer && meta.copy.queued;                                             \
-    if (in_order && meta.session.direction == SESSION_OUTBOUND                                                 \
-        && meta.schedule.policy == POLICY_FASTEST_FIRST && meta.schedule.feedback != 0                         \
-        && (!meta.copy.out_of_buffer || from_queue) && !meta.decided && !meta.fragmented && !meta.path_option.alone \
-        && !meta.probe.copy && !meta.replication.copy && meta.schedule.copies < 2                              \
-        && (hdr.tcp.isValid() && meta.chain.left != 10w0 ++ hdr.tcp.start[31:28] ++ 2w0                        \
-            || meta.chain.next_header == NEXT_ESP)) {                                                          \
+    if (wants_order && meta.session.direction == SESSION_OUTBOUND && !meta.decided                             \
+        && (!meta.copy.out_of_buffer || from_queue) && !meta.probe.copy && !meta.replication.copy && meta.schedule.copies < 2) { \
         edge_queue_t queue;                                                                                    \
         edge_queue_t turns;                                                                                    \
         edge_queues.read(queue, meta.session.number);                                                          \

@@ -181,6 +181,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         // What waited for its turn was counted when it came.
         bool counted = meta.path_option.of_session && meta.path_option.counted && !meta.copy.out_of_buffer;
         bool in_order = numbered && meta.session.mode & MODE_ORDER != 0;
+        bool no_data = hdr.tcp.isValid() && !meta.fragmented && meta.chain.left == 10w0 ++ hdr.tcp.start[31:28] ++ 2w0;
+        // Of TCP what has data, and ESP, of which nobody knows.
+        bool wants_order = in_order && meta.schedule.policy == POLICY_FASTEST_FIRST && meta.schedule.feedback != 0
+            && !meta.fragmented && !no_data && !meta.path_option.alone && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP);
         LOOK_AT_QUEUE
         // Most copies go back into the buffer: none of them may take a report with it.
         bool takes_report = meta.session.direction == SESSION_OUTBOUND && (!meta.copy.out_of_buffer || from_queue) && !meta.decided;
@@ -219,8 +223,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             meta.schedule.answer = ANSWER_NONE;
             meta.schedule.certain = false;
             // While the peer sends nothing but acknowledgements, and they are lost, nothing is there to be reported on.
-            meta.schedule.pure_ack = hdr.tcp.isValid() && !meta.fragmented
-                && meta.chain.left == 10w0 ++ hdr.tcp.start[31:28] ++ 2w0;
+            meta.schedule.pure_ack = no_data;
             meta.schedule.ahead = false;
             if (meta.path_option.of_session && meta.path_option.reports && meta.schedule.feedback != 0 && !meta.copy.out_of_buffer) {
                 path_numbers.apply(meta);
@@ -320,8 +323,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             // Round robin gives no numbers, so none of this either.
             bool numbers = numbered && meta.schedule.policy == POLICY_FASTEST_FIRST && meta.schedule.feedback != 0;
             bool replicated = numbers && meta.schedule.copies > 1 && !meta.copy.out_of_buffer && !meta.probe.copy;
-            bool waits = in_order && numbers && !meta.fragmented && !meta.schedule.pure_ack && !meta.path_option.alone
-                && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP && !replicated);
+            bool waits = wants_order && numbered && (hdr.tcp.isValid() || !replicated);
             meta.path_option.put_ordered = waits || replicated;
             bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing
                 + (bit<64>)option_bytes(numbers, meta.path_option.put_ordered, meta.path_option.to_report);
