@@ -24,7 +24,7 @@
 
 // So long a path may be busy before packets wait here, and so long one may wait here, in microseconds.
 // A path that is known to be faster than its entry says is believed to be busy for longer than it is (wait_beside): it may be for twice as long.
-const bit<48> LONGEST_BEHIND = 50000;
+const bit<48> LONGEST_BEHIND = 45000;
 const bit<48> LONGEST_QUEUED = 400000;
 // Without a look for so long, whoever had the turn is gone with its session: the others look for themselves.
 const bit<48> LONGEST_TURN = 100000;

@@ -225,9 +225,9 @@ def test_no_copy_leaves_once_its_session_ended(make: Make) -> None:
 @pytest.mark.parametrize("size", ["REINJECTION_OCTETS", "REINJECTION_OCTETS_OF_PATH"])
 def test_a_full_buffer_stops_nothing_and_is_counted(tmp_path: Path, size: str) -> None:
     switch = begun(OrderedSwitch(CLOSING, program=limited(tmp_path, **{size: 4000})))
-    for number in range(10, 100):
+    for number in range(10, 90):
         switch.orders(BEGUN + number, number)
-    assert switch.counted("buffer_refusals", 0) >= 80
+    assert switch.counted("buffer_refusals", 0) >= 70
     assert len(to_peer(switch.passes(SECOND))) <= 8, "4000 octets of each path"
 
 

@@ -16,7 +16,7 @@ DELAY = 10 * MILLISECOND
 PATHS = [PathOf(DELAY, OCTET), PathOf(15 * MILLISECOND, OCTET)]
 CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=SECOND, probe_interval=10 * SECOND)
 ORDER = 8  # octets
-ORDERED, BURST = 90, 300  # packets
+ORDERED, BURST = 80, 300  # packets
 Make = Callable[[], OrderedSwitch]
 
 
