@@ -26,7 +26,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet session figures soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-multipath-sender bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet session figures soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -175,7 +175,7 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- $(addprefix -dict=,$(subst switch/,,$(wildcard switch/fuzz/$(TARGET).dict))) \
 		-max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-multipath-sender bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet ## All measurements
 
 SEED := 1
 # With OUT=DIR figures go there, and the checkout stays as it is.
@@ -192,8 +192,11 @@ bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figur
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
 	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)$(INTO)
 
-bench-multipath: lab-programs venv-dev ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter, OUT=DIR, SEED=n)
+bench-multipath: lab-programs venv-dev ## Several paths by edges that tell each other, drawn and written into docs (FIGURE=cost one part, QUICK=1 shorter, OUT=DIR, SEED=n)
 	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
+
+bench-multipath-sender: lab-programs venv-dev ## The experiments of the third paper, by the sending edge alone, and beside others (FIGURE, QUICK, OUT, SEED as above)
+	$(BIN)/python -m bench.multipath --sender --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-ilcc: lab-programs venv-dev ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
 	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
@@ -207,7 +210,7 @@ session: lab-programs ## Record a terminal on which `make run` runs, into docs/f
 figures: venv-switch ## All figures of docs/figures, measured anew and drawn into OUT=DIR; the checkout stays as it is (hours; SEED=n)
 	@test -n "$(OUT)" || { echo "say where to: make figures OUT=/tmp/figures"; exit 2; }
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
-	@missed=0; for bench in shim6 multipath ilcc encap cost failover; do \
+	@missed=0; for bench in shim6 multipath "multipath --sender" ilcc encap cost failover; do \
 	    $(BIN)/python -m bench.$$bench --seed $(SEED) --out "$(abspath $(OUT))" || missed=1; done; exit $$missed
 
 ONLY :=

@@ -1,4 +1,4 @@
-"""Experiments of the multipath paper: `python -m bench.multipath`, or with `--figure 9` one of them."""
+"""Experiments over several paths: `python -m bench.multipath [--sender]`, or with `--figure 9` one of them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,21 @@ from bench.multipath import (
 )
 from bench.multipath.report import Goal, Result, summary
 
+Experiments = dict[str, Callable[[], Result]]
 
-def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
-    """Return what can be run, by name."""
+
+def of_both_edges(quick: bool, seed: int) -> Experiments:
+    """Return what edges do that tell each other what came by each path, by name."""
+    return {
+        "feedback": lambda: feedback.run_all(quick, seed),
+        "redundant": lambda: redundant.run_all(quick, seed),
+        "fairness": lambda: shared.run_all(quick, seed),
+        "cost": lambda: cost.run_all(quick, seed),
+    }
+
+
+def of_the_sender(quick: bool, seed: int) -> Experiments:
+    """Return what the sending edge does alone, as in the paper, and what is compared with it, by name."""
     over = ideal.Ideal(quick, seed)
     return {
         "5": lambda: ideal.figure_5(over),
@@ -40,12 +52,8 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "9": lambda: crossed.run_all(quick, seed),
         "disturbances": lambda: disturbed.run_all(quick, seed),
         "silence": lambda: silence.run_all(quick, seed),
-        "redundant": lambda: redundant.run_all(quick, seed),
-        "feedback": lambda: feedback.run_all(quick, seed),
         "fed": lambda: fed.run_all(quick, seed),
-        "fairness": lambda: shared.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),
-        "cost": lambda: cost.run_all(quick, seed),
         "live": lambda: live.run_all(quick, seed),
         "edges": lambda: edges.run_all(quick, seed),
         "sweep": lambda: sweep.run_all(quick, seed),
@@ -58,16 +66,21 @@ def processor_seconds() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
+NAMES = (*of_both_edges(False, 1), *of_the_sender(False, 1))
+
+
 @click.command()
-@click.option("--figure", type=click.Choice(list(experiments(False, 1))), help="One figure or table; else all of them.")
+@click.option("--sender", is_flag=True, help="What the sending edge does alone; else what both edges do.")
+@click.option("--figure", type=click.Choice(NAMES), help="One figure or table, of either kind.")
 @click.option("--quick", is_flag=True, help="Fewer draws and shorter runs, no goals; docs stay.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same runs.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Figures go there; docs stay.")
-def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
+def main(sender: bool, figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
     """Measure, print, draw, keep what was printed in docs/experiments-multipath.md; status 1 if a goal is missed."""
     goals: dict[str, list[Goal]] = {}
-    for name, experiment in experiments(quick, seed).items():
-        if figure in (None, name):
+    kinds = {False: of_both_edges(quick, seed), True: of_the_sender(quick, seed)}
+    for name, experiment in (kinds[False] | kinds[True]).items():
+        if figure == name or (figure is None and name in kinds[sender]):
             click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
             begun, spent = time.monotonic(), processor_seconds()
             result = experiment()

@@ -49,7 +49,8 @@ DRAWS: dict[str, Callable[[], Iterable[float]]] = {
     "bench-switch": lambda: [of_bench_switch()],
     "bench-shim6": lambda: [generation.ROUNDS, negotiating.RUNS, negotiating_live.PAIRS, recovering.RUNS],
     "bench-encap": lambda: [ENCAP.memory_rounds, ENCAP.flood_rounds, ENCAP.lossless_rounds],
-    "bench-multipath": lambda: [draws.DRAWS, silence.DRAWS, redundant.DRAWS, multipath_cost.DRAWS],
+    "bench-multipath": lambda: [draws.DRAWS, redundant.DRAWS, multipath_cost.DRAWS],
+    "bench-multipath-sender": lambda: [draws.DRAWS, silence.DRAWS],
     "bench-ilcc": lambda: [flooding.DRAWS],
     # Each set-up is one; of HIP there are a tenth.
     "bench-cost": lambda: [default(cost, "sessions") / 10],
