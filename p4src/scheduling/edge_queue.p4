@@ -38,6 +38,7 @@ typedef bit<112> edge_queue_t;
 
 #define LOOK_AT_QUEUE                                                                                          \
     bool from_queue = meta.copy.out_of_buffer && meta.copy.queued;                                             \
+    bit<8> no_room = 0;                                                                                        \
     if (wants_order && meta.session.direction == SESSION_OUTBOUND && !meta.decided                             \
         && (!meta.copy.out_of_buffer || from_queue) && !meta.probe.copy && !meta.replication.copy && meta.schedule.copies < 2) { \
         edge_queue_t queue;                                                                                    \
@@ -62,6 +63,7 @@ typedef bit<112> edge_queue_t;
         if (has_turn) {                                                                                        \
             fine_time_t first = LONGEST_WAIT << 1;                                                             \
             fine_time_t its_room = 0;                                                                          \
+            fine_time_t waited = (meta.arrived - meta.copy.sent) ++ 16w0;                                      \
             unreported_t unreported;                                                                           \
             EACH_SLOT(LOOK_AT_WAIT)                                                                            \
             room = its_room[63:16];                                                                            \
@@ -114,7 +116,8 @@ typedef bit<112> edge_queue_t;
     }
 
 // Of the path that the packet would get (subflow_slots.p4), until it has room: that which would deliver it first, of those whose queues are
-// not full.
+// not full. A path without room delivers what waits here first, and that takes as long as this packet has waited: so another one that is
+// later, but has room, is not left idle if it delivers the packet before the last one here would come (as in ECF, earliest completion first).
 #define LOOK_AT_WAIT(k, its)                                                                                   \
     unreported_since.read(unreported, SESSION_SLOT((bit<3>)k));                                                \
     if (meta.schedule.slots[k:k] == 1 && closed[k:k] == 0 && !is_avoided(meta.arrived, unreported)) {          \
@@ -142,6 +145,10 @@ typedef bit<112> edge_queue_t;
                 its_own = until;                                                                               \
             }                                                                                                  \
         }                                                                                                      \
+        if (its_own != 0) {                                                                                    \
+            no_room[k:k] = 1;                                                                                  \
+            delivery = delivery + waited;                                                                      \
+        }                                                                                                      \
         if (delivery < first) {                                                                                \
             first = delivery;                                                                                  \
             its_room = its_own;                                                                                \
@@ -149,7 +156,7 @@ typedef bit<112> edge_queue_t;
     }
 
 #else
-#define LOOK_AT_QUEUE bool from_queue = false;
+#define LOOK_AT_QUEUE bool from_queue = false; bit<8> no_room = 0;
 #endif
 
 #endif

@@ -215,6 +215,9 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \
         LEAVE_PATH_OF_LOST(k)                                                                                   \
+        if (no_room[k:k] == 1 && rank == RANK_OPEN) {                                                           \
+            rank = RANK_FULL;                                                                                   \
+        }                                                                                                       \
         queue_limits.read(queue_limit, SUBFLOW_SLOT(k));                                                        \
         consider(best, rank, k, its.path, delay_of(its.delay, learned), queue_of(its.queue, queue_limit),       \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \

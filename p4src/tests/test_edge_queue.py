@@ -139,3 +139,25 @@ def test_what_waits_goes_as_others_do_once_its_session_has_no_order(make: Make) 
     outputs = [each for step in range(1, 1000) for each in switch.passes(step * MILLISECOND)]
     assert [port for port, _ in outputs if port != HOST] == [EDGE] * (150 - len(went))
     assert drops(switch, Drop.COPY_NEEDLESS) == 0
+
+
+FAR = replace(CLOSING, paths=[PATHS[0], PathOf(110 * MILLISECOND, OCTET)])
+
+
+def test_a_path_that_is_far_is_taken_once_packets_wait_for_as_long_as_it_takes_longer(make: Make) -> None:
+    switch = make(FAR)
+    for number in range(300):
+        switch.sends_segment(0, number)
+    begins = 100 * MILLISECOND - 45 * MILLISECOND  # the near one is busy for so long before they wait
+    early, late = leave(switch, begins - 5 * MILLISECOND), leave(switch, begins + 50 * MILLISECOND)
+    assert {each.slot for each in early} == {0}
+    assert sum(each.slot for each in late) > 40, "a packet each millisecond"
+    assert sum(1 - each.slot for each in late) > 40
+    assert len({each.order for each in early + late}) == len(early) + len(late)
+
+
+def test_a_path_that_is_far_stays_idle_while_few_packets_wait(make: Make) -> None:
+    switch = make(FAR)
+    for number in range(80):
+        switch.sends_segment(0, number)
+    assert {each.slot for each in leave(switch, SECOND)} == {0}
