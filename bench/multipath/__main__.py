@@ -17,13 +17,14 @@ from bench.multipath import (
     crossed,
     disturbed,
     edges,
+    fairness,
     fed,
     feedback,
     ideal,
     live,
     page,
     redundant,
-    shared,
+    sender_fairness,
     silence,
     sweep,
 )
@@ -37,7 +38,7 @@ def of_both_edges(quick: bool, seed: int) -> Experiments:
     return {
         "feedback": lambda: feedback.run_all(quick, seed),
         "redundant": lambda: redundant.run_all(quick, seed),
-        "fairness": lambda: shared.run_all(quick, seed),
+        "fairness": lambda: fairness.run_all(quick, seed),
         "cost": lambda: cost.run_all(quick, seed),
     }
 
@@ -53,6 +54,7 @@ def of_the_sender(quick: bool, seed: int) -> Experiments:
         "disturbances": lambda: disturbed.run_all(quick, seed),
         "silence": lambda: silence.run_all(quick, seed),
         "fed": lambda: fed.run_all(quick, seed),
+        "sender-fairness": lambda: sender_fairness.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),
         "live": lambda: live.run_all(quick, seed),
         "edges": lambda: edges.run_all(quick, seed),

@@ -35,6 +35,7 @@ GOALS = {
     Row.LOSS_1: 92.0,
     Row.LOSS_5: 92.0,
     Row.TOO_LOW: 92.0,
+    Row.UNALIKE: 92.0,
     Row.LARGE_WINDOW: 90.0,
 }
 GOAL_OF_CROSS_MEDIAN = 95.0

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from wayname_lab.model import Quality
 from wayname_lab.virtual.clock import SECOND, Clock
@@ -15,6 +16,7 @@ from wayname_lab.virtual.link import Trace, VirtualLink
 # How finely rates over time are counted.
 BIN = SECOND // 10
 MTU_BYTES = 1500
+ETHERNET = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,20 @@ class Path(VirtualLink):
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Queue a frame, or drop it if the queue is full. Ethernet's header takes no time: rates are those of IP."""
         direction = self.directions.setdefault(sender, Direction())
-        size = len(frame) - 14
+        size = len(frame) - ETHERNET
         departure = self._queue(direction, size, at, direction.bytes)
         if departure is None:
             direction.dropped += 1
         else:
             super().send(sender, frame, departure)
 
-    def take_cross(self, sender: str, size: int) -> None:
-        """Queue a packet of somebody else, who does not care what becomes of it."""
+    def queue_of_others(self, sender: str, size: int, at: int) -> int | None:
+        """Queue a packet of somebody else in one direction; return when it leaves, or None if the queue is full."""
         direction = self.directions.setdefault(sender, Direction())
-        self._queue(direction, size, self._clock.now, direction.cross_bytes)
+        return self._queue(direction, size, at, direction.cross_bytes)
+
+    def _take_cross(self, sender: str, size: int) -> None:
+        self.queue_of_others(sender, size, self._clock.now)
 
     def add_cross(self, sender: str, cross: CrossTraffic, size: int) -> None:
         """Let cross traffic flow from its begin to its end."""
@@ -88,7 +93,7 @@ class Path(VirtualLink):
         packets = round((cross.end - cross.begin) / interval)
         for number in range(packets):
             at = round((cross.begin + number * interval) * SECOND)
-            self._clock.at(at, lambda: self.take_cross(sender, size))
+            self._clock.at(at, partial(self._take_cross, sender, size))
 
     def _queue(self, direction: Direction, size: int, at: int, counted: dict[int, int]) -> int | None:
         departures = direction.departures

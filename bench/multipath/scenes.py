@@ -28,6 +28,9 @@ FLAP = (0.1, 5.0)
 LATER = 40 * MILLISECOND
 # Of its rate, what a path is said to have.
 BELIEVED = (0.3, 0.9)
+# Of paths that have little in common, in bit/s and milliseconds; and the seconds until a connection has filled them.
+RATES, DELAYS = (1e6, 1e7), (20.0, 200.0)
+UNALIKE_WARM_UP = 4.0
 # What a path has that is to become so much shorter.
 LONGER = 60 * MILLISECOND
 PACKET = 1484  # octets of IPv6 on a path, with most segments
@@ -66,6 +69,7 @@ class Row(StrEnum):
     LOSS_1 = "a path loses 1 %"
     LOSS_5 = "a path loses 5 %"
     TOO_LOW = "rates configured too low"
+    UNALIKE = "1 to 10 Mbit/s, 20 to 200 ms"
     LARGE_WINDOW = "window 4 times paths and queues"
     BEST_PATH = "the same by the best path alone"
     BOTH_SEND = "both edges send"
@@ -121,6 +125,7 @@ def scenes(draw: Draw, number: int, lengths: Lengths) -> Iterator[Scene]:
     for traffic in (Traffic.BOTH_SEND, Traffic.DELAYED_ACKS, Traffic.UDP, Traffic.ESP):
         yield replace(plain, row=Row(traffic.value), traffic=traffic, window=PAPER_WINDOW)
     yield _too_low(plain, rng)
+    yield _unalike(plain, rng)
 
 
 def _sum(routes: Sequence[Route]) -> float:
@@ -172,7 +177,7 @@ def _dying(plain: Scene, rng: random.Random, number: int) -> Iterator[Scene]:
 def _flapping(plain: Scene, rng: random.Random) -> Scene:
     """Let a path be there and gone, for equally long."""
     begin, number = plain.warm_up + _change(plain, rng), rng.randrange(len(plain.routes))
-    long = math.exp(rng.uniform(*map(math.log, FLAP)))
+    long = _log_uniform(rng, FLAP)
     end = plain.warm_up + plain.seconds
     begins = [begin + 2 * long * each for each in range(math.ceil((end - begin) / (2 * long)))]
     cuts = [Cut(f"{SITES[0]}-{PROVIDERS[number]}", None, at, at + long) for at in begins]
@@ -207,6 +212,20 @@ def _too_low(plain: Scene, rng: random.Random) -> Scene:
     believed = [replace(route, rate=route.rate * rng.uniform(*BELIEVED)) for route in plain.routes]
     changes = tuple((0.0, number, route) for number, route in enumerate(plain.routes))
     return replace(plain, row=Row.TOO_LOW, routes=believed, disturbances=Disturbances(changes=changes))
+
+
+def _unalike(plain: Scene, rng: random.Random) -> Scene:
+    """Let paths differ by more than what waits in front of them."""
+    routes = [
+        replace(route, rate=_log_uniform(rng, RATES), delay=round(_log_uniform(rng, DELAYS) * MILLISECOND))
+        for route in plain.routes
+    ]
+    scene = replace(plain, row=Row.UNALIKE, routes=routes, limit=_sum(routes), window=_large_window(routes))
+    return replace(scene, warm_up=UNALIKE_WARM_UP)
+
+
+def _log_uniform(rng: random.Random, between: tuple[float, float]) -> float:
+    return math.exp(rng.uniform(*map(math.log, between)))
 
 
 def _large_window(routes: Sequence[Route]) -> int:

@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.multipath import crossed, disturbed, edges, fed, ideal, page, redundant, shared, silence, sweep, tables
+from bench.multipath import (
+    crossed,
+    disturbed,
+    edges,
+    fed,
+    ideal,
+    page,
+    redundant,
+    sender_fairness,
+    silence,
+    sweep,
+    tables,
+)
 from bench.multipath.copies import copies
 from bench.multipath.draws import DRAWS, near
 from bench.multipath.experiment import run
@@ -83,8 +95,8 @@ def test_others_come_at_drawn_times_and_the_limit_is_what_they_leave() -> None:
 
 
 def test_each_connection_begins_when_it_is_drawn() -> None:
-    (draw, *_) = near(shared.ROUTES, True, 7)
-    beside = replace(shared.scenes(draw, 1.0)[shared.FAIR], begins=(0.0, 0.5))
+    (draw, *_) = near(sender_fairness.ROUTES, True, 7)
+    beside = replace(sender_fairness.scenes(draw, 1.0)[sender_fairness.FAIR], begins=(0.0, 0.5))
     first, second = run(beside).goodputs
     assert first > 2 * second > 0
 

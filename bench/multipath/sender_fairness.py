@@ -82,7 +82,7 @@ def run_all(quick: bool, seed: int) -> Result:
     head = ("ordinary connection", *headed("Mbit/s it gets"), "the other: median", "together")
     text = table((*head, "retransmitted: median (worst)", "dropped"), rows)
     data = {"ordinary": ordinary, "together": together}
-    return Result("multipath-fairness", data, [*text, drawn(len(draws), seed)], goals)
+    return Result("multipath-sender-fairness", data, [*text, drawn(len(draws), seed)], goals)
 
 
 def _beside(feedback: str) -> str:

@@ -1,0 +1,115 @@
+"""Fairness of edges that tell each other: a session by two paths, and an ordinary connection that shares the first one.
+
+What is fair is half of what two ordinary connections get of that path; the session's own share is the other half, and
+the second path. A draw takes paths near those of the scene, and moves when each connection begins.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from bench.multipath.draws import Draw, near
+from bench.multipath.ideal import DELAY
+from bench.multipath.measured_scene import SHARES
+from bench.multipath.ordinary import OrdinaryConnection
+from bench.multipath.path import Path, Route
+from bench.multipath.report import Goal, Result, counted, drawn, percent, rates_of
+from bench.multipath.scenes import WINDOW, Traffic
+from bench.multipath.whole_edges import PROVIDERS, RECEIVER, SENDER, SITES, WholeEdges
+from bench.shim6.report import table
+from bench.spread import headed
+from wayname.config.schedules import SchedulingPolicy
+from wayname_lab.virtual.clock import SECOND, Clock
+from wayname_lab.virtual.link import Trace
+
+RATE, QUEUE = 5e6, 50
+ROUTES = (Route(RATE, DELAY, QUEUE),) * 2
+SECONDS, QUICK_SECONDS = 15.0, 4.0
+LATEST_BEGIN = 0.2
+PORT = 5001
+ENDS = (SITES[0], PROVIDERS[0])
+GOAL = 90.0  # percent
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What connections got of two paths, in bit/s."""
+
+    alone: float
+    beside_its_like: float  # the mean of both
+    beside_session: float
+    session: float
+    own_share: float  # of the session
+    retransmitted: int
+
+
+def run(draw: Draw, seconds: float) -> Shared:
+    """Let the ordinary connection send alone, beside another one, and beside the session."""
+    rng = draw.rng
+    begins = (rng.uniform(0, LATEST_BEGIN), rng.uniform(0, LATEST_BEGIN))
+    [alone] = _ordinary(draw, begins[:1], seconds)
+    beside_its_like = sum(_ordinary(draw, begins, seconds)) / 2
+    edges = WholeEdges(draw.routes, draw.seed, SchedulingPolicy.FASTEST_FIRST)
+    lab = edges.lab
+    ordinary = OrdinaryConnection(lab.clock, "ordinary", edges.paths[0], ENDS, draw.routes[0].delay, draw.seed)
+    edges.begin_to_count()
+    since = lab.now
+    lab.clock.at(round((since + begins[0]) * SECOND), partial(ordinary.begin, WINDOW))
+    lab.run_for(begins[1])
+    to = edges.address(RECEIVER)
+    lab.command(RECEIVER, "tcp_serve", port=PORT, buffer=WINDOW, ack_delay=0.0)
+    lab.command(SENDER, "tcp_send", to=to, port=PORT, buffer=WINDOW)
+    lab.run_for(seconds - begins[1])
+    rates = [each["bytes"] for each in lab.events_of(RECEIVER, "rate") if each["at_ns"] / SECOND > since]
+    own_share = sum(route.rate for route in draw.routes) * SHARES[Traffic.TCP] - beside_its_like
+    return Shared(
+        alone,
+        beside_its_like,
+        ordinary.bits(since) / seconds,
+        8 * sum(rates) / seconds,
+        own_share,
+        edges.watches[SENDER].retransmissions,
+    )
+
+
+def _ordinary(draw: Draw, begins: Sequence[float], seconds: float) -> list[float]:
+    """Return what ordinary connections get that have the first path for themselves."""
+    clock = Clock()
+    path = Path(clock, "path", draw.routes[0], random.Random(draw.seed), Trace())
+    seen = []
+    for number, begin in enumerate(begins):
+        one = OrdinaryConnection(clock, f"ordinary{number}", path, ENDS, draw.routes[0].delay, draw.seed + number)
+        clock.at(round(begin * SECOND), partial(one.begin, WINDOW))
+        seen.append(one)
+    clock.run_until(round(seconds * SECOND))
+    return [one.bits(0.0) / seconds for one in seen]
+
+
+def run_all(quick: bool, seed: int) -> Result:
+    """Run each draw."""
+    draws = list(near(ROUTES, quick, seed))
+    with ProcessPoolExecutor() as pool:
+        seen = list(pool.map(run, draws, [QUICK_SECONDS if quick else SECONDS] * len(draws)))
+    ordinary = {
+        "alone": [one.alone for one in seen],
+        "beside another ordinary one": [one.beside_its_like for one in seen],
+        "beside a session by both paths": [one.beside_session for one in seen],
+    }
+    session = [one.session for one in seen]
+    rows = [(name, *rates_of(got).cells(2)) for name, got in ordinary.items()]
+    rows.append(("the session", *rates_of(session).cells(2)))
+    text = table(("", *headed("Mbit/s")), rows)
+    again = f"the session's host sent again: {counted([one.retransmitted for one in seen])} segments"
+    fair, beside = list(ordinary.values())[1:]
+    goals = [
+        Goal.of_nine_draws_in_ten("ordinary connection, of what it gets beside its like", percent(beside, fair), GOAL),
+        Goal.of_nine_draws_in_ten(
+            "session, of what is left of both paths then", percent(session, [one.own_share for one in seen]), GOAL
+        ),
+    ]
+    data = [asdict(one) for one in seen]
+    return Result("multipath-fairness", data, [*text, again, drawn(len(draws), seed)], goals)
