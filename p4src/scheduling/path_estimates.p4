@@ -134,4 +134,13 @@ void correct(inout learned_t learned, in bool busy, in bool ahead, in fine_time_
     learned = offset ++ (factor - FACTOR_ONE);
 }
 
+// Packets were lost while others waited for long: of the delay that was learned a part is a queue that stands full. Whoever takes that
+// for delay keeps it full, and leaves nothing to others that use it too.
+void unlearn_delay(inout learned_t learned) {
+    bit<32> offset = learned[47:16];
+    if (offset[31:31] == 0) {
+        learned[47:16] = offset - (offset >> 1);
+    }
+}
+
 #endif

@@ -33,4 +33,8 @@ bit<32> queue_of(in bit<32> queue, in bit<32> limit) {
     return least;
 }
 
+bool is_congested(in fine_time_t waited, in bit<24> lost) {
+    return lost != 0 && waited[63:48] == 0 && waited[47:16] >= LEAST_FULL_QUEUE;
+}
+
 #endif

@@ -250,6 +250,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
+            if (meta.schedule.reported && meta.schedule.feedback & FEEDBACK_FOLLOW != 0
+                && is_congested(late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0), meta.schedule.reported_lost)) {
+                unlearn_delay(its.learned);
+                its.learned_changed = true;
+            }
             SEND_COPIES
             if (its.learned_changed) {
                 learned_of.write(index, its.learned);

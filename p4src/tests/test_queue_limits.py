@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from ordered_switch import OrderedSwitch
-from schedule_site import CLOSE, PathOf, Schedule, datagram
+from ordered_switch import OrderedSwitch, read_order
+from schedule_site import CLOSE, FOLLOW, PathOf, Schedule, datagram
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -81,3 +81,42 @@ def test_a_schedule_that_begins_anew_knows_no_limit(make: Make) -> None:
     told(switch, 0, sequences[20], 80 * MILLISECOND, tuple(sequences[10:20]))
     switch.reschedule(replace(CLOSING, generation=2))
     assert len(burst(switch, 2 * SECOND)) > BURST // 2
+
+
+FOLLOWING = replace(CLOSING, paths=[PATHS[0], PathOf(SECOND, OCTET)], feedback=FOLLOW | CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("late", "lost", "unlearned"),
+    [(80, 1, True), (80, 0, False), (40, 1, False)],
+    ids=["full", "none lost", "short"],
+)
+@pytest.mark.parametrize("backend", ["jit", "interpreter"])
+def test_where_packets_are_lost_a_queue_that_stands_full_is_no_delay(
+    backend: str, late: int, lost: int, unlearned: bool
+) -> None:
+    """Packets that had nothing of theirs before them are late by it."""
+    switch = OrderedSwitch(FOLLOWING, backend=backend)
+    told(switch, 0, sends(switch, 0, 0), MILLISECOND)
+    for number in (1, 2):
+        told(switch, number * SECOND, sends(switch, number * SECOND, number), late * MILLISECOND)
+    [before] = delays(switch)
+    assert before in range((late - 3) * MILLISECOND, (late + 3) * MILLISECOND)
+    sequences = [sends(switch, 4 * SECOND + number, number) for number in range(3, 6)]
+    told(switch, 4 * SECOND, sequences[-1], (late + 2) * MILLISECOND, tuple(sequences[1 : 1 + lost]))
+    [after] = delays(switch)
+    if unlearned:
+        assert abs(after - before // 2) <= 3 * MILLISECOND
+    else:
+        assert abs(after - before) <= 3 * MILLISECOND
+
+
+def sends(switch: OrderedSwitch, time: int, number: int) -> int:
+    """Packets go, and one by the first path; its number there. To compare paths, one may go by the other."""
+    packets = [read_order(switch.sends_segment(time, number, LENGTH)[0]) for _ in range(2)]
+    return next(packet.sequence for packet in packets if packet.slot == 0)
+
+
+def delays(switch: OrderedSwitch) -> list[int]:
+    """What was learned of paths beside their entries' delays, in microseconds."""
+    return [each >> 16 for each in switch.register("schedule_learned") if each]
