@@ -38,7 +38,6 @@ VARIANTS = {
     "eight paths, marks": Variant(PATHS, MARKS),
     SHIM6_BARE: Variant(2, None, shim6=True),
     "Shim6, two paths, feedback": Variant(2, FEEDBACK, shim6=True),
-    "Shim6, eight paths, feedback": Variant(PATHS, FEEDBACK, shim6=True),
 }
 Seen = Mapping[int, Sequence[Mapping[str, Costs]]]
 
