@@ -6,25 +6,23 @@ from typing import Any
 
 from wayname_host import Host
 
-from wayname_lab.advertiser import Advertiser
-from wayname_lab.delegating_router import DelegatingRouter
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
+from wayname_lab.host_process import DrivenHost
 from wayname_lab.ilnp.host import IlnpHost, make_ilnp_host
 from wayname_lab.plan import described_hip_host
 from wayname_lab.planned import HostPlan
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
-Stack = Host | HipHost | IlnpHost | Advertiser | DelegatingRouter
 Take = Callable[[str, dict[str, Any]], None]
 
 
 class VirtualNode:
     """Whatever is driven at the end of its link."""
 
-    def __init__(self, clock: Clock, name: str, stack: Stack, link: VirtualLink, take: Take) -> None:
-        self.stack = stack
+    def __init__(self, clock: Clock, name: str, stack: DrivenHost, link: VirtualLink, take: Take) -> None:
+        self.stack = stack  # whoever puts another one here wakes it by a command
         self._name = name
         self._clock = clock
         self._link = link
