@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,19 @@ async def test_a_cut_link_is_seen_at_both_ends_and_all_flows_go_on(medium: str) 
             await lab.until_all_flow()
             since = lab.running.elapsed()
             await lab.running.set_cut(link, False)
+            await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
+            await lab.until_all_flow()
+
+
+async def test_a_link_that_loses_what_one_end_sends_is_seen_at_both(medium: str) -> None:
+    with LabFolder() as folder:
+        async with watched("two-providers", medium, folder) as lab:
+            link = next(link for link in lab.running.plan.lab.links if link.name == "a-p")
+            since = lab.running.elapsed()
+            await lab.running.become(link, replace(link.quality, loss=1.0), "a")
+            await lab.until(lambda: all(lab.told(who, "does not answer", since) for who in ("a", "p")))
+            since = lab.running.elapsed()
+            await lab.running.become(link, link.quality)
             await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
             await lab.until_all_flow()
 

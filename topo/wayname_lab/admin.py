@@ -1,10 +1,13 @@
-"""What a lab asks of its switches by their Unix sockets: counters of ports, and links to cut and mend."""
+"""What a lab asks of its switches by their Unix sockets: counters of ports, and links to cut, mend and change."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+
+from wayname_lab.model import Quality
+from wayname_lab.ports import device_options
 
 SAMPLE = re.compile(r'^wayname_switch_(received|sent)_bytes_total\{port="(\d+)"\} (\d+)$', re.MULTILINE)
 
@@ -33,6 +36,12 @@ class Admin:
     async def set_cut(self, port: int, cut: bool) -> None:
         """Cut a port's link, or mend it."""
         response = await self._client.request("PUT" if cut else "DELETE", f"/ports/{port}/cut")
+        response.raise_for_status()
+
+    async def set_link(self, port: int, quality: Quality) -> None:
+        """Have a port's link do this to what the switch sends by it."""
+        options = device_options(quality).removeprefix("?")
+        response = await self._client.put(f"/ports/{port}/link", content=options)
         response.raise_for_status()
 
     async def close(self) -> None:

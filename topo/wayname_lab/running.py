@@ -20,7 +20,7 @@ from wayname_lab.delegating_router import delegate
 from wayname_lab.host_handle import HostHandle, Take
 from wayname_lab.lab_events import LabEvents
 from wayname_lab.load import LabError
-from wayname_lab.model import Link
+from wayname_lab.model import Link, Quality
 from wayname_lab.names import Names
 from wayname_lab.planned import AdvertiserPlan, DelegatorPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_names_port
@@ -95,6 +95,12 @@ class RunningLab(RunningEdges):
             raise LabError(f"the switch of {link.a} does not answer; it may be starting again") from error
         (self.cut_links.add if cut else self.cut_links.discard)(link.name)
         self.event_log.tell("lab", f"link {link.name} {'cut' if cut else 'restored'}", "warning" if cut else "info")
+
+    async def become(self, link: Link, quality: Quality, sender: str | None = None) -> None:
+        """Have a link be like this from now on, both ways or for what one of its ends sends."""
+        for end, other in ((link.a, link.b), (link.b, link.a)):
+            if sender in (None, end):
+                await self.admins[end].set_link(self.plan.routers[end].port_to(other).number, quality)
 
     async def link_octets(self, link: Link) -> Octets:
         """Return what went through a link, seen from its first end."""

@@ -112,8 +112,8 @@ pub struct Run {
     /// Serve Prometheus counters at /metrics of ADDR:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub metrics_addr: Option<Address>,
-    /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket (PATH or unix:PATH): a cut link loses every
-    /// frame
+    /// Serve the counters, PUT of /ports/NUMBER/link, which changes what a link does, and PUT and DELETE of
+    /// /ports/NUMBER/cut, on a Unix socket (PATH or unix:PATH): a cut link loses every frame
     #[arg(long, value_name = "PATH", value_parser = unix_address)]
     pub admin: Option<Address>,
     /// Write what passes each port to FOLDER/INTERFACE_in.pcap and INTERFACE_out.pcap; portN where it has no interface

@@ -11,7 +11,7 @@ use trace::Watches;
 use tracing::warn;
 
 use crate::clock::Clock;
-use crate::handle::{Counters, Handle};
+use crate::handle::{Counters, Downlink, Handle};
 use crate::handoff::{Handed, Inbox, Steering};
 use crate::outputs::{OpenPort, Outputs};
 
@@ -51,8 +51,8 @@ pub struct Forwarder {
     random: Random,
     outputs: Outputs,
     traffic: Traffic,
-    /// From controllers: those go to the first thread.
-    packets: Option<Receiver<Vec<u8>>>,
+    /// From controllers and operators: that goes to the first thread.
+    downlink: Option<Receiver<Downlink>>,
     /// From other threads.
     inbox: Receiver<Handed>,
     steering: Steering,
@@ -88,7 +88,7 @@ impl Forwarder {
         outputs: Outputs,
         traffic: Traffic,
         seed: Seed,
-        packets: Option<Receiver<Vec<u8>>>,
+        downlink: Option<Receiver<Downlink>>,
         inbox: Receiver<Handed>,
     ) -> Self {
         let steering = Steering::new(common.inboxes.clone());
@@ -98,7 +98,7 @@ impl Forwarder {
             random: Random::new(seed),
             outputs,
             traffic,
-            packets,
+            downlink,
             inbox,
             steering,
             burst: Burst::default(),
@@ -140,7 +140,7 @@ impl Forwarder {
                 self.steering.hand_over();
             }
             busy |= self.take_handed(&mut engine, now);
-            busy |= self.take_packets_out(loaded, &mut engine, now);
+            busy |= self.take_downlink(loaded, &mut engine, now);
             engine.poll(now, &mut self.outputs);
             self.outputs.flush(now);
             let changed = self.seat == 0 && self.common.handle.take_carriers_changed();
@@ -170,7 +170,7 @@ impl Forwarder {
             let mut is_counted = false;
             while clock.now() < end {
                 let now = clock.now();
-                let mut busy = self.take_handed(engine, now) | self.take_packets_out(loaded, engine, now);
+                let mut busy = self.take_handed(engine, now) | self.take_downlink(loaded, engine, now);
                 self.steering.hand_over();
                 engine.poll(now, &mut self.outputs);
                 self.outputs.flush(now);
@@ -217,11 +217,18 @@ impl Forwarder {
         busy
     }
 
-    fn take_packets_out(&mut self, loaded: &Loaded, engine: &mut Engine<'_>, now: u64) -> bool {
+    fn take_downlink(&mut self, loaded: &Loaded, engine: &mut Engine<'_>, now: u64) -> bool {
         let mut busy = false;
         let watched = self.common.watches.any();
         let port = self.common.cpu_port;
-        for packet in self.packets.iter().flat_map(Receiver::try_iter).take(BURST) {
+        for message in self.downlink.iter().flat_map(Receiver::try_iter).take(BURST) {
+            let packet = match message {
+                Downlink::PacketOut(packet) => packet,
+                Downlink::Link(spec) => {
+                    self.outputs.change_link(&spec, engine.traffic());
+                    continue;
+                }
+            };
             if watched && let Some(recorder) = self.common.watches.choose(port, &packet, now) {
                 engine.trace_next(recorder);
             }
@@ -243,7 +250,11 @@ impl Forwarder {
                 self.outputs.send_handed(&frames);
             }
         }
-        self.packets.iter().flat_map(Receiver::try_iter).for_each(drop);
+        for message in self.downlink.iter().flat_map(Receiver::try_iter) {
+            if let Downlink::Link(spec) = message {
+                self.outputs.change_link(&spec, &mut self.traffic);
+            }
+        }
         let traffic = std::mem::take(&mut self.traffic);
         self.keep_house(now, &traffic, None);
         self.traffic = traffic;

@@ -6,12 +6,13 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pipeline::{FlowStats, Stats};
+use ports::PortSpec;
 
 use crate::forward::ROUNDS;
 use crate::outputs::Lost;
 
-/// Packets from controllers that may wait.
-const PACKETS_OUT: usize = 1024;
+/// Messages that may wait, which but for a few are packets from controllers.
+const DOWNLINK: usize = 1024;
 
 /// The counters as last published.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +28,15 @@ pub struct Counters {
     pub buffers: Vec<runtime::BufferState>,
 }
 
+/// What the service and operators tell the first thread.
+pub enum Downlink {
+    PacketOut(Vec<u8>),
+    /// A port's link becomes this one.
+    Link(PortSpec),
+}
+
 pub struct Handle {
-    packets: SyncSender<Vec<u8>>,
+    downlink: SyncSender<Downlink>,
     stop: AtomicBool,
     seats: Vec<Seat>,
     /// Whether each port's link is cut.
@@ -48,33 +56,41 @@ struct Seat {
 }
 
 impl Handle {
-    /// For ports whose links are cut by these, threads that are woken by those, and the packets of controllers, for the
-    /// first thread.
+    /// For ports whose links are cut by these, threads that are woken by those, and what is told the first thread.
     pub fn new(
         cuts: Vec<(u32, Arc<AtomicBool>)>,
         wakes: impl Iterator<Item = Arc<OwnedFd>>,
-    ) -> (Arc<Self>, Receiver<Vec<u8>>) {
-        let (sender, packets) = sync_channel(PACKETS_OUT);
+    ) -> (Arc<Self>, Receiver<Downlink>) {
+        let (sender, downlink) = sync_channel(DOWNLINK);
         let seats = wakes.map(|wake| Seat { wake, turns: AtomicU64::new(0), counters: Mutex::default() }).collect();
         let handle = Self {
-            packets: sender,
+            downlink: sender,
             stop: AtomicBool::new(false),
             seats,
             cuts,
             carriers_changed: AtomicBool::new(false),
             settled: Default::default(),
         };
-        (Arc::new(handle), packets)
+        (Arc::new(handle), downlink)
     }
 
     /// Hands a packet to the program by the CPU port.
     pub fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
-        match self.packets.try_send(packet) {
+        self.send_down(Downlink::PacketOut(packet))
+    }
+
+    /// Has a port's link do what this says from now on.
+    pub fn change_link(&self, spec: PortSpec) -> Result<(), String> {
+        self.send_down(Downlink::Link(spec))
+    }
+
+    fn send_down(&self, message: Downlink) -> Result<(), String> {
+        match self.downlink.try_send(message) {
             Ok(()) => {
                 self.wake();
                 Ok(())
             }
-            Err(TrySendError::Full(_)) => Err(format!("{PACKETS_OUT} packets of controllers wait already")),
+            Err(TrySendError::Full(_)) => Err(format!("{DOWNLINK} packets of controllers wait already")),
             Err(TrySendError::Disconnected(_)) => Err("the switch stops".into()),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result};
 use ir::DigestId;
 use num_bigint::BigUint;
-use pipeline::{Message, Sink};
+use pipeline::{Message, Shape, Sink, Traffic};
 use ports::pcap::Writer;
 use ports::{Port, PortSpec, Takeover};
 use tracing::{error, info, warn};
@@ -19,6 +19,12 @@ use crate::handoff::{Elsewhere, Frames, Inbox};
 pub enum Uplink {
     PacketIn(Vec<u8>),
     Digest { digest: DigestId, values: Vec<BigUint> },
+}
+
+/// The queue before a port's link.
+pub fn shape(spec: &PortSpec) -> Shape {
+    let shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
+    Shape { packets: spec.queue.unwrap_or(shape.packets), ..shape }
 }
 
 /// A port as one forwarding thread has it.
@@ -265,6 +271,14 @@ impl Outputs {
     pub fn send_handed(&mut self, frames: &Frames) {
         for (frame, at) in frames.iter() {
             self.ports[frames.port].send(frame, at);
+        }
+    }
+
+    /// Has a port's link do what this says from now on.
+    pub fn change_link(&mut self, spec: &PortSpec, traffic: &mut Traffic) {
+        traffic.set_shape(spec.port, shape(spec));
+        if let Some(index) = self.index(spec.port) {
+            self.ports[index].port.impair(spec.impairment);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::{Context, Result, anyhow, bail};
 use control::Checks;
-use pipeline::{Shape, Switch, Traffic};
+use pipeline::{Switch, Traffic};
 use ports::PortSpec;
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
@@ -21,7 +21,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
-use crate::admin;
+use crate::admin::{self, Links};
 use crate::args::Run;
 use crate::carriers::Carriers;
 use crate::check::program_text;
@@ -33,7 +33,7 @@ use crate::hot_restart::{Predecessor, Restarts};
 use crate::listeners::Listeners;
 use crate::metrics;
 use crate::open_ports::{self, Cuts};
-use crate::outputs::{Outputs, Uplink};
+use crate::outputs::{Outputs, Uplink, shape};
 use crate::seldom::Seldom;
 use crate::service_manager::{ServiceManager, watchdog_period};
 use crate::specialise::follow_tables;
@@ -68,7 +68,7 @@ async fn serve(args: Run) -> Result<()> {
     let (inboxes, handed): (Vec<_>, Vec<_>) = inboxes(args.threads)?.into_iter().unzip();
     open_ports::check(&args)?;
     let cuts: Cuts = args.interface.iter().map(|spec| (spec.port, Arc::default())).collect();
-    let (handle, packets) = Handle::new(cuts.clone(), inboxes.iter().map(|inbox| inbox.wake.clone()));
+    let (handle, downlink) = Handle::new(cuts.clone(), inboxes.iter().map(|inbox| inbox.wake.clone()));
     // What comes to them waits there until the tables are back. Those of a running switch follow later.
     let mut ports = match &predecessor {
         None => open_ports::open(&args, &inboxes, &cuts, &mut random)?,
@@ -125,12 +125,12 @@ async fn serve(args: Run) -> Result<()> {
         handle: handle.clone(),
         inboxes,
     };
-    let mut packets = Some(packets);
+    let mut downlink = Some(downlink);
     let mut forwarders = vec![];
     for (seat, (ports, handed)) in ports.into_iter().zip(handed).enumerate() {
         let outputs = Outputs::new(ports, cpu_port, uplink.clone());
         let (common, traffic) = (common.clone(), traffic(&args.interface));
-        let forwarder = Forwarder::new(common, seat, outputs, traffic, random.fork(), packets.take(), handed);
+        let forwarder = Forwarder::new(common, seat, outputs, traffic, random.fork(), downlink.take(), handed);
         let name = if seat == 0 { "forward".into() } else { format!("forward-{seat}") };
         forwarders.push(std::thread::Builder::new().name(name).spawn(move || forwarder.run())?);
     }
@@ -151,7 +151,8 @@ async fn serve(args: Run) -> Result<()> {
     let restarts = Restarts::new(restart, hub.clone(), clock, listeners.by_flag(), no_hot_restart(&args))?;
     let Listeners { grpc, metrics, admin } = listeners;
     let metrics = metrics.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
-    let admin = admin.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
+    let links = Links { handle: handle.clone(), ports: args.interface.clone(), threads: args.threads };
+    let admin = admin.map(|listener| tokio::spawn(admin::serve(listener, links, hub.clone(), shown)));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
         // The one before says so of the next.
@@ -253,9 +254,7 @@ fn seed(number: Option<u64>) -> Result<Seed> {
 fn traffic(ports: &[PortSpec]) -> Traffic {
     let mut traffic = Traffic::default();
     for spec in ports {
-        let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
-        shape.packets = spec.queue.unwrap_or(shape.packets);
-        traffic.set_shape(spec.port, shape);
+        traffic.set_shape(spec.port, shape(spec));
     }
     traffic
 }

@@ -64,6 +64,12 @@ impl Port for Impaired {
         [own, self.port.next_wakeup()].into_iter().flatten().min()
     }
 
+    /// Frames under way keep their times. A link does not reorder: those behind them come no sooner.
+    fn impair(&mut self, impairment: Impairment) -> bool {
+        self.impairment = impairment;
+        true
+    }
+
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.port.fd()
     }
@@ -123,6 +129,23 @@ mod tests {
         port.flush(15).unwrap();
         assert_eq!(*recorder.0.lock().unwrap(), [(15, vec![1])]);
         assert_eq!(port.next_wakeup(), None);
+    }
+
+    #[test]
+    fn a_link_that_becomes_shorter_keeps_the_order_of_frames() {
+        let recorder = Recorder::default();
+        let mut port = Impaired::new(Box::new(recorder.clone()), Impairment { delay: 50, loss_ppm: 0 }, 1);
+        port.send(&[1], 0).unwrap();
+        assert!(port.impair(Impairment { delay: 10, loss_ppm: 0 }));
+        port.send(&[2], 5).unwrap();
+        port.flush(49).unwrap();
+        assert!(recorder.0.lock().unwrap().is_empty());
+        port.flush(50).unwrap();
+        assert_eq!(*recorder.0.lock().unwrap(), [(50, vec![1]), (50, vec![2])]);
+        assert!(port.impair(Impairment { delay: 0, loss_ppm: 1_000_000 }));
+        port.send(&[3], 60).unwrap();
+        port.flush(60).unwrap();
+        assert_eq!(recorder.0.lock().unwrap().len(), 2);
     }
 
     #[test]

@@ -26,6 +26,7 @@ use std::os::fd::BorrowedFd;
 
 pub use carrier::{Carrier, ShownCarrier};
 pub use flow::Flows;
+pub use impair::Impairment;
 pub use spec::{PortSpec, open, open_ends, take_over};
 pub use takeover::Takeover;
 
@@ -70,6 +71,11 @@ pub trait Port: Send {
 
     /// Readable when frames wait; none where frames never come by themselves.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Has the link behave like this from now on; false if this end of one has no such means.
+    fn impair(&mut self, _impairment: Impairment) -> bool {
+        false
+    }
 
     /// Whether the link is up as far as this end knows.
     fn is_up(&self) -> bool {

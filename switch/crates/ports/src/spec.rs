@@ -56,6 +56,7 @@ pub struct SpecError {
 
 /// Ports of v1model have 9 bits; 511 drops.
 const LAST_PORT: u32 = 510;
+const LINK_OPTIONS: &str = "delay, loss, rate, queue";
 
 impl PortSpec {
     /// How capture files of the port begin: as BMv2's do, so that switches of one machine may share a folder.
@@ -64,6 +65,37 @@ impl PortSpec {
             Device::Interface(name) | Device::Xdp(name) | Device::Tap(name, _) => name.clone(),
             Device::Wire(_) | Device::Pcap { .. } => format!("port{}", self.port),
         }
+    }
+}
+
+impl PortSpec {
+    /// The same device at the end of a link that does what these options say, and nothing else.
+    pub fn with_link(&self, options: &str) -> Result<Self, SpecError> {
+        let mut spec = Self { impairment: Impairment::default(), rate: None, queue: None, ..self.clone() };
+        let take = |spec: &mut Self| {
+            for (key, value) in keys_and_values(options)? {
+                if !spec.take(key, value)? {
+                    return Err(format!("'{key}' is none of {LINK_OPTIONS}"));
+                }
+            }
+            Ok(())
+        };
+        take(&mut spec).map_err(|problem| SpecError { text: options.into(), problem })?;
+        Ok(spec)
+    }
+
+    /// Notes what the link does; false if the key is about something else.
+    fn take(&mut self, key: &str, value: &str) -> Result<bool, String> {
+        match key {
+            "delay" => self.impairment.delay = scaled(value, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)])?,
+            "loss" => self.impairment.loss_ppm = loss(value)?,
+            "rate" => self.rate = Some(scaled(value, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)])?),
+            "queue" => {
+                self.queue = Some(value.parse().map_err(|_| format!("queue={value} is not a number of packets"))?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -82,27 +114,24 @@ fn parse(text: &str) -> Result<PortSpec, String> {
     let (device, options) = rest.split_once('?').unwrap_or((rest, ""));
     let mut spec =
         PortSpec { port, device: parse_device(device)?, impairment: Impairment::default(), rate: None, queue: None };
-    for option in options.split('&').filter(|option| !option.is_empty()) {
-        let (key, value) = option.split_once('=').ok_or_else(|| format!("'{option}' is not key=value"))?;
-        match key {
-            "delay" => spec.impairment.delay = scaled(value, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)])?,
-            "loss" => spec.impairment.loss_ppm = loss(value)?,
-            "rate" => spec.rate = Some(scaled(value, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)])?),
-            "queue" => {
-                spec.queue = Some(value.parse().map_err(|_| format!("queue={value} is not a number of packets"))?);
-            }
-            _ => {
-                let (end, known) = match &mut spec.device {
-                    Device::Tap(_, end) => (Some(end), ", namespace, mac, mtu, carrier, persist"),
-                    _ => (None, ""),
-                };
-                if !end.map_or(Ok(false), |end| end.take(key, value))? {
-                    return Err(format!("'{key}' is none of delay, loss, rate, queue{known}"));
-                }
-            }
+    for (key, value) in keys_and_values(options)? {
+        if spec.take(key, value)? {
+            continue;
+        }
+        let (end, known) = match &mut spec.device {
+            Device::Tap(_, end) => (Some(end), ", namespace, mac, mtu, carrier, persist"),
+            _ => (None, ""),
+        };
+        if !end.map_or(Ok(false), |end| end.take(key, value))? {
+            return Err(format!("'{key}' is none of {LINK_OPTIONS}{known}"));
         }
     }
     Ok(spec)
+}
+
+fn keys_and_values(options: &str) -> Result<Vec<(&str, &str)>, String> {
+    let options = options.split('&').filter(|option| !option.is_empty());
+    options.map(|option| option.split_once('=').ok_or_else(|| format!("'{option}' is not key=value"))).collect()
 }
 
 fn parse_device(text: &str) -> Result<Device, String> {
@@ -242,6 +271,18 @@ mod tests {
         let spec: PortSpec = "1@wire:/tmp/a?delay=10ms&loss=0.5%&rate=2.5mbit&queue=7".parse().unwrap();
         assert_eq!(spec.impairment, Impairment { delay: 10_000_000, loss_ppm: 5_000 });
         assert_eq!((spec.rate, spec.queue), (Some(2_500_000), Some(7)));
+    }
+
+    #[test]
+    fn a_link_may_change() {
+        let spec: PortSpec = "1@wire:/tmp/a?delay=10ms&loss=0.5%&queue=7".parse().unwrap();
+        let changed = spec.with_link("delay=50ms&rate=2mbit").unwrap();
+        assert_eq!((changed.port, &changed.device), (1, &spec.device));
+        assert_eq!(changed.impairment, Impairment { delay: 50_000_000, loss_ppm: 0 });
+        assert_eq!((changed.rate, changed.queue), (Some(2_000_000), None));
+        let tap: PortSpec = "1@tap:a".parse().unwrap();
+        let refused = tap.with_link("mtu=1400").unwrap_err().to_string();
+        assert_eq!(refused, "port 'mtu=1400': 'mtu' is none of delay, loss, rate, queue");
     }
 
     #[test]
