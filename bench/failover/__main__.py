@@ -13,6 +13,7 @@ from bench.failover.measure import AT_ONCE, measure
 from bench.failover.report import result
 from bench.failover.ways import HIP, MPTCP, PLAIN, SHIM6, Way
 from bench.figures import FIGURES, keep
+from bench.mptcp import IN_KERNEL
 from bench.multipath.page import put
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import missing_for_namespaces
@@ -21,8 +22,6 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "bench-failover.md"
 # Paced applications of each way, and bulk transfers.
 RUNS: dict[Way, int] = {PLAIN: 30, MPTCP: 30, SHIM6: 45, HIP: 30}
 BULK_RUNS = 30
-# Where it is missing its row is left out.
-MPTCP_IN_KERNEL = Path("/proc/sys/net/mptcp")
 QUICK_RUNS, QUICK_BULK_RUNS = 3, 1
 
 
@@ -37,7 +36,10 @@ def main(quick: bool, seed: int, out: Path | None) -> None:
         click.echo(f"skipped: namespaces {missing}")
         return
     runs = {
-        way: QUICK_RUNS if quick else count for way, count in RUNS.items() if not way.mptcp or MPTCP_IN_KERNEL.exists()
+        # Where the kernel has no MPTCP, its row is left out.
+        way: QUICK_RUNS if quick else count
+        for way, count in RUNS.items()
+        if not way.mptcp or IN_KERNEL.exists()
     }
     began = time.monotonic()
     try:

@@ -14,11 +14,12 @@ from typing import Any
 import httpx
 
 from bench.lateness import Arrival
+from bench.mptcp import join_providers
 from wayname_lab.host_handle import Event
 from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import Namespaces
-from wayname_lab.planned import HostPlan, Plan
+from wayname_lab.planned import Plan
 from wayname_lab.programs import python
 from wayname_lab.running import LabFolder, RunningLab
 
@@ -29,8 +30,6 @@ CUT_FOR = 3.0
 PAUSE = 0.1
 ROUTED = 1.5
 PATIENCE = 60.0
-SECOND_ADDRESS = 0x5EC
-MPTCP_LIMITS = ("subflows", "4", "add_addr_accepted", "4")
 PINGS = {"command": "ping", "count": 0, "interval": 0.05}
 TRAFFIC = "bench.failover.traffic"
 
@@ -131,25 +130,8 @@ async def running(plan: Plan, *, mptcp: bool = False) -> AsyncIterator[Live]:
     with LabFolder() as folder:
         async with RunningLab(plan, Namespaces(plan, folder), folder, _nothing) as lab:
             for host in plan.hosts.values() if mptcp else ():
-                await _join_second_provider(lab, host)
+                await join_providers(lab, host, "subflow" if host.name == SENDER else "signal")
             yield Live(lab, folder, mptcp)
-
-
-async def _join_second_provider(lab: RunningLab, host: HostPlan) -> None:
-    """Give a host an address of its second provider, which MPTCP uses here, and tells the peer there."""
-    site = next(each for each in lab.plan.routers[host.edge].interfaces if each.vlan == host.vlan)
-    address = site.addresses[1].network[SECOND_ADDRESS]
-    await _inside(lab, host, "ip", "address", "add", f"{address}/64", "dev", "eth0", "nodad")
-    await _inside(lab, host, "ip", "mptcp", "limits", "set", *MPTCP_LIMITS)
-    use = "subflow" if host.name == SENDER else "signal"
-    await _inside(lab, host, "ip", "mptcp", "endpoint", "add", str(address), "dev", "eth0", use)
-
-
-async def _inside(lab: RunningLab, host: HostPlan, *command: str) -> None:
-    arguments = [*lab.medium.prefix(host.name), *command]
-    process = await asyncio.create_subprocess_exec(*arguments)
-    if await process.wait():
-        raise LabError(f"`{' '.join(arguments)}` failed")
 
 
 def _is_steady(session: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.mptcp import only_routing
 from wayname_lab.load import find_lab, load_lab
 from wayname_lab.model import LabShim6
 from wayname_lab.plan import plan_lab
@@ -37,14 +38,10 @@ def network(way: Way) -> Plan:
     if way.keeper == "hip":
         return plan_lab(replace(lab, shim6=None, hip_edges=_settings(find_lab(HIP_LAB).hip_edges)))
     plan = plan_lab(replace(lab, shim6=_settings(find_lab(SHIM6_LAB).shim6)))
-    return plan if way.keeper else _only_routing(plan)
+    return plan if way.keeper else only_routing(plan)
 
 
 def _settings(found: LabShim6 | None) -> LabShim6:
     if found is None:
         raise ValueError("the lab whose settings are taken has none")
     return found
-
-
-def _only_routing(plan: Plan) -> Plan:
-    return replace(plan, routers={name: replace(router, shim6=()) for name, router in plan.routers.items()})

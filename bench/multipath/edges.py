@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from bench.figures import Line, Panel
 from bench.multipath.draws import DRAWS, QUICK_DRAWS
+from bench.multipath.kernel_counters import Counter, counter
 from bench.multipath.many_paths import SOURCES, many_paths
 from bench.multipath.report import Goal, Result, bars_of, counted, drawn, percent, rates_of, shares_of
 from bench.multipath.tap import missing
@@ -46,8 +47,8 @@ PAYLOAD = 1420 / 1514
 # Percent of the limit, and of the best policy.
 GOAL, GOAL_OF_BEST = 90.0, 99.0
 # Linux's counters of all connections of a namespace.
-RETRANSMITTED = ("snmp", "Tcp", "RetransSegs")
-OUT_OF_ORDER = ("netstat", "TcpExt", "TCPOFOQueue")
+RETRANSMITTED = Counter("snmp", "Tcp", "RetransSegs")
+OUT_OF_ORDER = Counter("netstat", "TcpExt", "TCPOFOQueue")
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ class Live:
     """The lab while it runs."""
 
     def __init__(self, lab: RunningLab, arrived: Arrived) -> None:
-        self._lab = lab
+        self.lab = lab
         self._arrived = arrived
         self._next_port = PORT
 
@@ -91,20 +92,20 @@ class Live:
         """Let one connection send; a path may die on the way."""
         before = await self._counters()
         port, self._next_port = self._next_port, self._next_port + 1
-        to = str(self._lab.plan.hosts[RECEIVER].address.ip)
-        serving = await self._lab.hosts[RECEIVER].start({"command": "tcp_serve", "port": port, "interval": SAMPLE})
-        flow = await self._lab.hosts[SENDER].start({"command": "tcp_send", "to": to, "port": port})
+        to = str(self.lab.plan.hosts[RECEIVER].address.ip)
+        serving = await self.lab.hosts[RECEIVER].start({"command": "tcp_serve", "port": port, "interval": SAMPLE})
+        flow = await self.lab.hosts[SENDER].start({"command": "tcp_send", "to": to, "port": port})
         sampling = asyncio.create_task(self._sample(seconds))
         if dies is not None:
             await asyncio.sleep(dies)
             await self._set_cut(True)
         sending = await sampling
         received = self._arrived.octets.get(port, 0)
-        self._lab.hosts[SENDER].stop(flow)
+        self.lab.hosts[SENDER].stop(flow)
         if dies is not None:
             await self._set_cut(False)
         await asyncio.sleep(PAUSE)
-        self._lab.hosts[RECEIVER].stop(serving)
+        self.lab.hosts[RECEIVER].stop(serving)
         after = await self._counters()
         retransmitted, out_of_order = (late - early for early, late in zip(before, after, strict=True))
         limit = sum(LINKS.values()) - (0.0 if dies is None else LINKS[DYING] * (1 - dies / seconds))
@@ -112,41 +113,41 @@ class Live:
 
     async def set_policy(self, policy: SchedulingPolicy) -> None:
         """Have both edges share packets out this way."""
-        for edge in self._lab.plan.lab.edges:
-            await self._lab.controllers[edge.name].set_policy(SCHEDULE, policy.value)
+        for edge in self.lab.plan.lab.edges:
+            await self.lab.controllers[edge.name].set_policy(SCHEDULE, policy.value)
 
     async def until_session(self) -> None:
         """Send until a session goes by all paths: the first packets may be lost, as next hops are not found yet."""
-        deadline = self._lab.elapsed() + PATIENCE
-        while not all([await self._has_all_paths(edge.name) for edge in self._lab.plan.lab.edges]):
-            if self._lab.elapsed() > deadline:
+        deadline = self.lab.elapsed() + PATIENCE
+        while not all([await self._has_all_paths(edge.name) for edge in self.lab.plan.lab.edges]):
+            if self.lab.elapsed() > deadline:
                 raise LabError(f"no session goes by all paths after {PATIENCE:.0f} s of connections")
             await self.connection(PAUSE)
 
     async def until_all_paths(self) -> None:
         """Wait until both edges send by all paths."""
-        deadline = self._lab.elapsed() + PATIENCE
-        for edge in self._lab.plan.lab.edges:
+        deadline = self.lab.elapsed() + PATIENCE
+        for edge in self.lab.plan.lab.edges:
             while not await self._has_all_paths(edge.name):
-                if self._lab.elapsed() > deadline:
+                if self.lab.elapsed() > deadline:
                     raise LabError(f"edge {edge.name} has not proven all paths in {PATIENCE:.0f} s")
                 await asyncio.sleep(SAMPLE)
 
     async def _has_all_paths(self, edge: str) -> bool:
-        return await self._lab.controllers[edge].scheduled_paths(SCHEDULE) == len(LINKS)
+        return await self.lab.controllers[edge].scheduled_paths(SCHEDULE) == len(LINKS)
 
     async def _set_cut(self, cut: bool) -> None:
-        link = next(link for link in self._lab.plan.lab.links if link.name == DYING)
-        await self._lab.set_cut(link, cut)
+        link = next(link for link in self.lab.plan.lab.links if link.name == DYING)
+        await self.lab.set_cut(link, cut)
 
     async def _sample(self, seconds: float) -> dict[str, list[tuple[float, float]]]:
-        links = [link for link in self._lab.plan.lab.links if link.name in LINKS]
+        links = [link for link in self.lab.plan.lab.links if link.name in LINKS]
         sending: dict[str, list[tuple[float, float]]] = {link.name: [] for link in links}
-        begin = self._lab.elapsed()
+        begin = self.lab.elapsed()
         last: dict[str, tuple[float, int]] = {}
-        while (now := self._lab.elapsed()) < begin + seconds:
+        while (now := self.lab.elapsed()) < begin + seconds:
             for link in links:
-                octets = (await self._lab.link_octets(link)).sent
+                octets = (await self.lab.link_octets(link)).sent
                 if link.name in last:
                     at, before = last[link.name]
                     sending[link.name].append((now - begin, (octets - before) * 8 / (now - at)))
@@ -155,23 +156,7 @@ class Live:
         return sending
 
     async def _counters(self) -> tuple[int, int]:
-        return await self._counter(SENDER, *RETRANSMITTED), await self._counter(RECEIVER, *OUT_OF_ORDER)
-
-    async def _counter(self, host: str, file: str, group: str, name: str) -> int:
-        names, values = (
-            line.split()[1:]
-            for line in (await self._inside(host, "cat", f"/proc/net/{file}")).splitlines()
-            if line.startswith(f"{group}:")
-        )
-        return int(values[names.index(name)])
-
-    async def _inside(self, host: str, *command: str) -> str:
-        arguments = [*self._lab.medium.prefix(host), *command]
-        process = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE)
-        said, _ = await process.communicate()
-        if process.returncode:
-            raise OSError(f"`{' '.join(arguments)}` failed with status {process.returncode}")
-        return said.decode()
+        return await counter(self.lab, SENDER, RETRANSMITTED), await counter(self.lab, RECEIVER, OUT_OF_ORDER)
 
 
 @asynccontextmanager
