@@ -34,6 +34,8 @@ from wayname_lab.virtual.clock import SECOND
 RATES = (2, 4, 5)
 QUEUE = 200
 SECONDS, QUICK_SECONDS = 2.0, 1.5
+# Linux's own default; some machines have another.
+CONGESTION = "cubic"
 # What the programs need to start and end beside that.
 AROUND = 8.0
 # No sleep is longer, so that what the programs say is noticed.
@@ -91,7 +93,7 @@ def measure(setup: Setup) -> dict[str, float]:
         if receiver.stdout is None or receiver.stdout.readline().strip() != "listening":
             raise OSError("the receiver in its namespace did not start")
         to = str(tables.host_address(RECEIVER, 0))
-        sender = network.taps[SENDER].start(*program, "send", to)
+        sender = network.taps[SENDER].start(*program, "send", to, CONGESTION)
         cleanup.callback(partial(_end, sender))
         network.run_while([receiver], setup.seconds + AROUND)
         said = receiver.stdout.readline()
