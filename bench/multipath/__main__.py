@@ -12,6 +12,7 @@ import click
 
 from bench.figures import FIGURES, keep
 from bench.multipath import (
+    beside_mptcp,
     compared,
     cost,
     crossed,
@@ -39,6 +40,7 @@ def of_both_edges(quick: bool, seed: int) -> Experiments:
         "feedback": lambda: feedback.run_all(quick, seed),
         "redundant": lambda: redundant.run_all(quick, seed),
         "fairness": lambda: fairness.run_all(quick, seed),
+        "mptcp": lambda: beside_mptcp.run_all(quick, seed),
         "cost": lambda: cost.run_all(quick, seed),
     }
 

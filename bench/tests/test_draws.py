@@ -92,7 +92,7 @@ def test_a_measurement_takes_a_seed_and_draws_often(target: str) -> None:
 def test_the_parts_of_bench_multipath_all_take_the_seed() -> None:
     source = (REPOSITORY / "bench" / "multipath" / "__main__.py").read_text()
     parts = re.findall(r'"[\w-]+": lambda: (\w+)\.(\w+)\((.*?)\)', source)
-    assert len(parts) == 16
+    assert len(parts) == 17
     for module, _, arguments in parts:
         assert arguments in ("quick, seed", "over"), module
     assert "ideal.Ideal(quick, seed)" in source
