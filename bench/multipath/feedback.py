@@ -44,7 +44,7 @@ GOAL_OF_SILENCE = 200.0  # milliseconds
 GOAL_OF_OCTETS = 1.0  # percent
 AS_ONE_PATH = {Row.TWO: Row.TWO_JOINED, Row.THREE: Row.THREE_JOINED}
 CUT = (Row.DIES, Row.LOSES_DATA, Row.LOSES_ACKS)
-HABITS = (Row.BOTH_SEND, Row.BACKWARD, Row.DELAYED_ACKS, Row.UDP, Row.ESP)
+HABITS = (Row.BOTH_SEND, Row.BACKWARD, Row.DELAYED_ACKS, Row.UDP, Row.QUIC, Row.ESP)
 Runs = dict[Row, list[Seen]]
 
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
+from bench.multipath.quic_certificate import self_signed
+from bench.multipath.quic_host import QuicHost
 from bench.multipath.scenes import WARM_UP, Scene, Traffic
 from bench.multipath.whole_edges import RECEIVER, SENDER, WholeEdges
 from wayname_lab.virtual.clock import SECOND
 
 PORT = 5001
+QUIC_PORT = 443
 # How often programs report, in seconds.
 STEP = 0.01
 DELAYED_ACK = 0.04  # seconds; the others acknowledge each segment at once
 DATAGRAM = 1380
+# Octets of a QUIC packet that are no data of its stream (RFC 9000, sections 17.3.1 and 19.8; RFC 9001, section 5.3):
+# flags, connection id, packet number, tag; the frame's type, stream, offset and length.
+QUIC_HEADERS = 1 + 8 + 2 + 16 + 1 + 1 + 4 + 2
+# How much more than a limit a stream has.
+ENOUGH = 1.5
 # Which part of a packet on a path is no header; of those that want to come in order with number and order, 16 octets.
 SHARES = dict.fromkeys(Traffic, 1388 / 1484) | {
     Traffic.UDP: DATAGRAM / (DATAGRAM + 8 + 8 + 8 + 40),
+    Traffic.QUIC: (DATAGRAM - QUIC_HEADERS) / (DATAGRAM + 8 + 8 + 8 + 40),
     Traffic.ESP: 1342 / 1472,
 }
 # Where both edges send, each packet's acknowledgement goes by the paths of the other direction.
@@ -44,11 +54,17 @@ def run(scene: Scene) -> Seen:
     lab = edges.lab
     edges.begin_to_count()
     begin, limit = lab.now, scene.limit * SHARES[traffic]
+    quic: list[QuicHost] = []
     edges.disturb(scene.disturbances)
     if traffic is Traffic.UDP:
         lab.command(RECEIVER, "udp_receive", port=PORT, interval=STEP)
         rate = round(limit / 8 / DATAGRAM)
         lab.command(SENDER, "udp_send", to=edges.address(RECEIVER), port=PORT, rate=rate, size=DATAGRAM)
+    elif traffic is Traffic.QUIC:
+        quic = quic_hosts(edges, scene.seed)
+        octets = round(ENOUGH * scene.limit / 8 * (scene.warm_up + scene.seconds))
+        lab.command(RECEIVER, "quic_receive", port=QUIC_PORT)
+        lab.command(SENDER, "quic_send", to=edges.address(RECEIVER), port=QUIC_PORT, bytes=octets)
     else:
         _connect(edges, SENDER, RECEIVER, scene)
     if traffic is Traffic.BOTH_SEND:
@@ -66,8 +82,8 @@ def run(scene: Scene) -> Seen:
         100 * backward / limit,
         100 * steady / limit,
         bits,
-        sum(watch.retransmissions for watch in watches),
-        sum(watch.reordered for watch in watches),
+        sum(watch.retransmissions for watch in watches) + sum(host.packets.lost for host in quic),
+        sum(watch.reordered for watch in watches) + sum(host.packets.reordered for host in quic),
         0.0 if scene.silence_from is None else _silence(edges, begin + scene.silence_from),
         edges.octets.share,
     )
@@ -81,11 +97,24 @@ def _connect(edges: WholeEdges, sender: str, receiver: str, scene: Scene) -> Non
     edges.lab.command(sender, "tcp_send", to=edges.address(receiver), **fields)
 
 
+def quic_hosts(edges: WholeEdges, seed: int) -> list[QuicHost]:
+    """Let hosts speak QUIC from now on, and nothing else."""
+    signed = self_signed(random.Random(seed))
+    made = []
+    for name in (SENDER, RECEIVER):
+        host = edges.lab.hosts[name]
+        host.stack = made_of = QuicHost(host.plan, signed, DATAGRAM)
+        made.append(made_of)
+    return made
+
+
 def _bits(edges: WholeEdges, host: str, since: float) -> int:
     """Return what a host's programs received since a moment."""
     sinks = _sinks(edges, host)
     rates = edges.lab.events_of(host, "rate")
     octets: int = sum(each["bytes"] for each in rates if each["flow"] in sinks and each["at_ns"] / SECOND > since)
+    received = edges.lab.events_of(host, "quic_received")
+    octets += sum(each["bytes"] for each in received if each["at_ns"] / SECOND > since)
     # These are of all datagrams since the first.
     reports = edges.lab.events_of(host, "udp_report")
     if reports:

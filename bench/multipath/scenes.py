@@ -47,6 +47,7 @@ class Traffic(StrEnum):
     BOTH_SEND = "both edges send"
     DELAYED_ACKS = "delayed ACKs"
     UDP = "UDP"
+    QUIC = "QUIC"
     ESP = "ESP"
 
 
@@ -76,6 +77,7 @@ class Row(StrEnum):
     BACKWARD = "both edges send, the other way"
     DELAYED_ACKS = "delayed ACKs"
     UDP = "UDP"
+    QUIC = "QUIC"
     ESP = "ESP"
 
 
@@ -122,7 +124,7 @@ def scenes(draw: Draw, number: int, lengths: Lengths) -> Iterator[Scene]:
     large = replace(plain, window=_large_window(draw.routes))
     yield replace(large, row=Row.LARGE_WINDOW)
     yield replace(large, row=Row.BEST_PATH, policy=SchedulingPolicy.BEST_PATH)
-    for traffic in (Traffic.BOTH_SEND, Traffic.DELAYED_ACKS, Traffic.UDP, Traffic.ESP):
+    for traffic in (Traffic.BOTH_SEND, Traffic.DELAYED_ACKS, Traffic.UDP, Traffic.QUIC, Traffic.ESP):
         yield replace(plain, row=Row(traffic.value), traffic=traffic, window=PAPER_WINDOW)
     yield _too_low(plain, rng)
     yield _unalike(plain, rng)

@@ -133,6 +133,7 @@ const bit<16> PORT_DHCPV6_SERVER      = 547;
 const bit<16> PORT_DHCPV6_CLIENT      = 546;
 
 const bit<16> PORT_BGP = 179;
+const bit<16> PORT_QUIC = 443;
 
 // All virtual routers of a link; no router may have passed on what says so (RFC 9568, section 5.1.2).
 const ipv6_address_t VRRP_ROUTERS = 128w0xFF02_0000_0000_0000_0000_0000_0000_0012;

@@ -182,9 +182,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         bool counted = meta.path_option.of_session && meta.path_option.counted && !meta.copy.out_of_buffer;
         bool in_order = numbered && meta.session.mode & MODE_ORDER != 0;
         bool no_data = hdr.tcp.isValid() && !meta.fragmented && meta.chain.left == 10w0 ++ hdr.tcp.start[31:28] ++ 2w0;
-        // Of TCP what has data, and ESP, of which nobody knows.
+        // Of TCP what has data; ESP, of which nobody knows; and QUIC, which takes what is three packets late for lost (RFC 9002, section 6.1.1).
+        bool is_quic = meta.flow.next_header == NEXT_UDP
+            && (meta.flow.destination_port == PORT_QUIC || meta.flow.source_port == PORT_QUIC);
         bool wants_order = in_order && meta.schedule.policy == POLICY_FASTEST_FIRST && meta.schedule.feedback != 0
-            && !meta.fragmented && !no_data && !meta.path_option.alone && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP);
+            && !meta.fragmented && !no_data && !meta.path_option.alone
+            && (hdr.tcp.isValid() || meta.chain.next_header == NEXT_ESP || is_quic);
         LOOK_AT_QUEUE
         // Most copies go back into the buffer: none of them may take a report with it.
         bool takes_report = meta.session.direction == SESSION_OUTBOUND && (!meta.copy.out_of_buffer || from_queue) && !meta.decided;

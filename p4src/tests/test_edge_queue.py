@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import pytest
 from carriers import ipv6
+from numbered_switch import read
 from ordered_switch import DATA, EDGE, HOST, Ordered, OrderedSession, OrderedSwitch, read_order, to_peer
 from schedule_site import ACK, CLOSE, TCP, PathOf, Schedule, datagram, paths_of, segment
-from session_site import LOCAL, SESSION
+from session_site import LOCAL, REMOTE, SESSION
 
 from wayname.p4_constants import Drop
 
 MILLISECOND, SECOND = 1_000, 1_000_000
+UDP = 17
 OCTET = 1 << 24  # a microsecond an octet
 PATHS = [PathOf(10 * MILLISECOND, OCTET), PathOf(15 * MILLISECOND, OCTET)]
 CLOSING = Schedule(PATHS, feedback=CLOSE, tolerance=50 * MILLISECOND, probe_interval=10 * SECOND)
@@ -161,3 +163,26 @@ def test_a_path_that_is_far_stays_idle_while_few_packets_wait(make: Make) -> Non
     for number in range(80):
         switch.sends_segment(0, number)
     assert {each.slot for each in leave(switch, SECOND)} == {0}
+
+
+def quic(number: int, ports: tuple[int, int]) -> bytes:
+    """A datagram that bears a number."""
+    data = number.to_bytes(4) + bytes(1000 - 40 - 8 - 4)
+    header = b"".join(each.to_bytes(2) for each in (*ports, 8 + len(data), 0))
+    return ipv6(UDP, header + data, LOCAL, REMOTE)
+
+
+@pytest.mark.parametrize("ports", [(50000, 443), (443, 50000)], ids=["to a server", "from a server"])
+def test_quic_goes_in_order_as_tcp_does(make: Make, ports: tuple[int, int]) -> None:
+    switch = make(CLOSING)
+    went = [number for number in range(150) if switch.frames(0, quic(number, ports))]
+    assert went == list(range(len(went)))
+    assert len(went) in AT_ONCE
+    later = leave(switch, SECOND)
+    assert len({each.order for each in later}) == len(later) == 150 - len(went)
+
+
+def test_other_datagrams_have_no_order(make: Make) -> None:
+    switch = make(CLOSING)
+    (frame,) = switch.frames(0, quic(0, (50000, 4433)))
+    assert read(frame).counted
