@@ -25,7 +25,7 @@ ENOUGH = 1.5
 # Which part of a packet on a path is no header; of those that want to come in order with number and order, 16 octets.
 SHARES = dict.fromkeys(Traffic, 1388 / 1484) | {
     Traffic.UDP: DATAGRAM / (DATAGRAM + 8 + 8 + 8 + 40),
-    Traffic.QUIC: (DATAGRAM - QUIC_HEADERS) / (DATAGRAM + 8 + 8 + 8 + 40),
+    Traffic.QUIC: (DATAGRAM - QUIC_HEADERS) / (DATAGRAM + 8 + 8 + 16 + 40),
     Traffic.ESP: 1342 / 1472,
 }
 # Where both edges send, each packet's acknowledgement goes by the paths of the other direction.

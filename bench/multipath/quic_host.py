@@ -13,11 +13,9 @@ import random
 from collections.abc import Iterator
 from ipaddress import IPv6Address
 
-from aioquic.buffer import Buffer
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import StreamDataReceived
-from aioquic.quic.packet import pull_quic_header
 
 from bench.multipath.quic_certificate import SERVER_NAME, SelfSigned
 from bench.multipath.quic_packets import QuicPackets
@@ -116,10 +114,9 @@ class QuicHost:
     def _accepting(self, first: bytes) -> QuicConnection:
         configuration = self._configuration(is_client=False)
         configuration.certificate, configuration.private_key = self._signed.certificate, self._signed.key
-        header = pull_quic_header(Buffer(data=first), host_cid_length=configuration.connection_id_length)
-        return QuicConnection(
-            configuration=configuration, original_destination_connection_id=header.destination_cid
-        )
+        # The long header's destination connection id (RFC 8999, section 5.1).
+        asked_for = first[6 : 6 + first[5]]
+        return QuicConnection(configuration=configuration, original_destination_connection_id=asked_for)
 
     def _configuration(self, is_client: bool) -> QuicConfiguration:
         return QuicConfiguration(
