@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Literal
 
-from wayname_lab.load import LabError
+from bench.in_namespaces import inside
 from wayname_lab.planned import HostPlan, Plan
 from wayname_lab.running import RunningLab
 
@@ -41,13 +40,3 @@ async def join_providers(lab: RunningLab, host: HostPlan, use: Use | None) -> No
         await inside(lab, host.name, "ip", "address", "add", f"{address}/64", "dev", "eth0", "nodad")
         if use is not None:
             await inside(lab, host.name, "ip", "mptcp", "endpoint", "add", str(address), "dev", "eth0", use)
-
-
-async def inside(lab: RunningLab, node: str, *command: str) -> str:
-    """Run a command in a node's namespace; return what it said."""
-    arguments = [*lab.medium.prefix(node), *command]
-    process = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE)
-    said, _ = await process.communicate()
-    if process.returncode:
-        raise LabError(f"`{' '.join(arguments)}` failed with status {process.returncode}")
-    return said.decode()

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from bench.in_namespaces import end, line_of, start_end
 from bench.lateness import Arrival
 from bench.mptcp import join_providers
 from wayname_lab.host_handle import Event
@@ -20,7 +21,6 @@ from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.planned import Plan
-from wayname_lab.programs import python
 from wayname_lab.running import LabFolder, RunningLab
 
 SENDER, RECEIVER = "a1", "b1"
@@ -60,12 +60,12 @@ class Live:
     async def transfer(self, moment: float, seconds: float, octets: int, interval: float) -> Transfer:
         """Let a connection run for some seconds, and cut the link meanwhile; for bulk the interval is 0."""
         receiver = await self._start(RECEIVER, "receive")
-        await _line(receiver)
+        await _told(receiver)
         sender = await self._start(SENDER, "send", self._from, self._to, str(seconds), str(octets), str(interval))
         told: list[LabEvent] = []
         edges = self._lab.plan.lab.edges
         try:
-            begin = float((await _line(sender))["begin"])
+            begin = float((await _told(sender))["begin"])
             await asyncio.sleep(begin + moment - time.monotonic())
             sessions = [session for edge in edges if (session := await self._session(edge.name))]
             self._lab.event_log.listeners.append(told.append)
@@ -73,14 +73,12 @@ class Live:
             await self._lab.set_cut(self._link, True)
             await asyncio.sleep(cut + CUT_FOR - time.monotonic())
             await self._lab.set_cut(self._link, False)
-            received = await _line(receiver)
+            received = await _told(receiver)
         finally:
             if self._link.name in self._lab.cut_links:
                 await self._lab.set_cut(self._link, False)
             for process in (sender, receiver):
-                if process.returncode is None:
-                    process.kill()
-                    await process.wait()
+                await end(process)
         self._lab.event_log.listeners.remove(told.append)
         arrivals = [Arrival(*each) for each in received["arrivals"]]
         send_timeout = max((float(session["send_timeout"]) for session in sessions), default=None)
@@ -120,8 +118,7 @@ class Live:
             return await client.request(method, path, json=body)
 
     async def _start(self, host: str, *words: str) -> asyncio.subprocess.Process:
-        command = [*self._lab.medium.prefix(host), python(), "-m", TRAFFIC, *self._kind, *words]
-        return await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, limit=1 << 24)
+        return await start_end(self._lab, host, TRAFFIC, *self._kind, *words)
 
 
 @asynccontextmanager
@@ -138,14 +135,8 @@ def _is_steady(session: dict[str, Any]) -> bool:
     return session["path"] == FIRST_PATH and all(path["state"] == "works" for path in session["paths"])
 
 
-async def _line(process: asyncio.subprocess.Process) -> dict[str, Any]:
-    if process.stdout is None:
-        raise LabError("a connection's end was started without its output")
-    async with asyncio.timeout(PATIENCE):
-        line = await process.stdout.readline()
-    if not line:
-        raise LabError("an end of a connection said nothing and ended; is there a way between the hosts?")
-    return dict(json.loads(line))
+async def _told(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    return dict(json.loads(await line_of(process, PATIENCE)))
 
 
 def _nothing(host: str, event: Event) -> None:

@@ -20,7 +20,8 @@ from itertools import islice
 from threading import Barrier
 
 from bench.figures import Panel
-from bench.mptcp import IN_KERNEL, inside, join_providers, only_routing, other_addresses
+from bench.in_namespaces import end, inside, line_of, start_end
+from bench.mptcp import IN_KERNEL, join_providers, only_routing, other_addresses
 from bench.multipath import edges, kernel_counters
 from bench.multipath.changing_links import BEFORE, NOTHING, Changes, ChangingLinks, carried, drawn_changes
 from bench.multipath.draws import near
@@ -38,7 +39,6 @@ from wayname_lab.load import LabError
 from wayname_lab.model import Link, Quality
 from wayname_lab.namespaces import Namespaces, missing_for_namespaces
 from wayname_lab.plan import plan_lab
-from wayname_lab.programs import python
 from wayname_lab.running import LabFolder, RunningLab
 
 SECONDS = 3.0
@@ -160,17 +160,17 @@ class Live:
         kind = ["mptcp"] if run.way.mptcp else []
         async with AsyncExitStack() as ending:
             receiver = await self._start(ending, RECEIVER, *kind, "receive", str(SECONDS))
-            await _line(receiver)
+            await line_of(receiver, PATIENCE)
             await asyncio.sleep(self._quiet_at - time.monotonic())
             await self._until_ready()
             if before:
                 await self._links.apply(before, time.monotonic() + BEFORE)
                 await asyncio.sleep(BEFORE)
             sender = await self._start(ending, SENDER, *kind, "send", self._to(run.way), run.way.congestion)
-            begin = float(json.loads(await _line(sender))["begin"])
+            begin = float(json.loads(await line_of(sender, PATIENCE))["begin"])
             ending.push_async_callback(self._links.restore, run.changes)
             await self._links.apply(run.changes[len(before) :], begin)
-            goodput = float(json.loads(await _line(receiver))["goodput"])
+            goodput = float(json.loads(await line_of(receiver, PATIENCE))["goodput"])
         was_dead = any(change.quality.loss == 1 for change in run.changes)
         self._quiet_at = time.monotonic() + (ROUTED if was_dead else PAUSE)
         subflows = 1 + await kernel_counters.counter(self.lab, RECEIVER, JOINED) - joined
@@ -181,9 +181,8 @@ class Live:
         return str(other_addresses(self.lab.plan, host)[-1] if way.by_last_provider else host.address.ip)
 
     async def _start(self, ending: AsyncExitStack, host: str, *words: str) -> asyncio.subprocess.Process:
-        command = [*self.lab.medium.prefix(host), python(), "-m", PROGRAM, *words]
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-        ending.push_async_callback(_end, process)
+        process = await start_end(self.lab, host, PROGRAM, *words)
+        ending.push_async_callback(end, process)
         return process
 
 
@@ -222,22 +221,6 @@ async def _keep_no_metrics(lab: RunningLab) -> None:
 
 def _nothing(host: str, event: Event) -> None:
     """Hosts carry connections of our own programs; nothing else is asked of them."""
-
-
-async def _line(process: asyncio.subprocess.Process) -> bytes:
-    if process.stdout is None:
-        raise LabError("a connection's end was started without its output")
-    async with asyncio.timeout(PATIENCE):
-        line = await process.stdout.readline()
-    if not line:
-        raise LabError("an end of a connection said nothing and ended; is there a way between the hosts?")
-    return line
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
 
 
 def measure(drawn: Sequence[Sequence[Run]]) -> list[Seen]:

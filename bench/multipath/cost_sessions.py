@@ -17,7 +17,7 @@ from bench.multipath.copies import copies, write
 from bench.multipath.network import program
 from bench.multipath.path import Route
 from bench.multipath.policies import Schedule
-from wayname.p4_constants import SessionMode
+from wayname.p4_constants import NUMBERED_SESSIONS, SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.program import BUFFERED_PROGRAM
@@ -28,7 +28,7 @@ PATHS = 8
 # Each session's paths that bear locators have the numbers behind its plain ones.
 FIRST_SHIM6_PATH = PATHS
 # Those with higher numbers are not numbered (docs/scheduling.md).
-MOST_NUMBERED = (1 << 14) - 1
+MOST_NUMBERED = NUMBERED_SESSIONS - 1
 ROUTES = [Route(1e9 / (path + 1), 10 * MILLISECOND) for path in range(PATHS)]
 # The last four octets of the far host's address: as destination, as source.
 AT_TO, AT_FROM = 50, 34

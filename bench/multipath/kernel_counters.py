@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.mptcp import inside
+from bench.in_namespaces import inside
 from wayname_lab.running import RunningLab
 
 

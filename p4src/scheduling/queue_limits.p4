@@ -33,6 +33,7 @@ bit<32> queue_of(in bit<32> queue, in bit<32> limit) {
     return least;
 }
 
+// Packets were lost in a queue, if `waited` is how much longer the newest packet that came had taken than the path's entry says.
 bool is_congested(in fine_time_t waited, in bit<24> lost) {
     return lost != 0 && waited[63:48] == 0 && waited[47:16] >= LEAST_FULL_QUEUE;
 }

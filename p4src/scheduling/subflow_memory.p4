@@ -31,10 +31,10 @@ struct subflow_memory_t {
     bool probe_changed;
 }
 
-// A closed path that is silent is probed less and less often; but more often if what is lost has nothing in it, since that costs
-// no more than its octets, and an outage that ends is found the sooner.
-const bit<8> EMPTY_PROBES = 2;  // 2^n of them in an interval
+// A probe with nothing in it costs no more than its octets if it is lost: 2^n go in an interval, so that an outage's end is found sooner.
+const bit<8> EMPTY_PROBES = 2;
 
+// A closed path that is silent is probed less and less often, unless what is lost has nothing in it.
 probe_state_t probe_after(in probe_state_t probe, in bool empty, in bit<48> now, in bit<32> interval) {
     bit<48> pause = (bit<48>)interval;
     bit<8> silence = probe[7:0];

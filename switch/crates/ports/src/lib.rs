@@ -72,10 +72,8 @@ pub trait Port: Send {
     /// Readable when frames wait; none where frames never come by themselves.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Has the link behave like this from now on; false if this end of one has no such means.
-    fn impair(&mut self, _impairment: Impairment) -> bool {
-        false
-    }
+    /// Has an impaired link behave like this from now on; no other port has one.
+    fn impair(&mut self, _impairment: Impairment) {}
 
     /// Whether the link is up as far as this end knows.
     fn is_up(&self) -> bool {
