@@ -154,6 +154,7 @@ struct path_event_t {
     bit<32> late;                   // microseconds, in two's complement
     bit<32> delay;                  // microseconds, as it is now
     bit<32> inverse_rate;           // 2^-24 microseconds, as it is now
+    bit<32> queue;                  // microseconds that what fits into its queue takes, 0 if nobody knows
     bit<24> packets;                // that reports told of since the last event
     bit<24> lost;                   // of them
     bit<24> marked;
@@ -170,6 +171,7 @@ struct path_event_digest_t {
     bit<32> late;
     bit<32> delay;
     bit<32> inverse_rate;
+    bit<32> queue;
     bit<24> packets;
     bit<24> lost;
     bit<24> marked;

@@ -281,7 +281,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 NOTE_REPORT
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
-                tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
+                bit<32> limit;
+                queue_limits.read(limit, index);
+                tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, limit, late);
                 if (meta.schedule.reported) {
                     meta.path_event.packets = reports[71:48];
                     meta.path_event.lost = reports[47:24];

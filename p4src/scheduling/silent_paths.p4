@@ -128,7 +128,7 @@ bool is_avoided(in bit<48> now, in unreported_t unreported) {
                 unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                             \
                 probes.write(SUBFLOW_SLOT(k), meta.arrived + (bit<48>)(meta.schedule.probe_interval >> EMPTY_PROBES) ++ SILENT); \
                 meta.path_event.kind = PATH_EVENT_LOST;                                                         \
-                tell_of_path(meta.path_event, k, its, learned, silent_for ++ 16w0);                             \
+                tell_of_path(meta.path_event, k, its, learned, queue_limit, silent_for ++ 16w0);                \
             }                                                                                                   \
         }                                                                                                       \
     }

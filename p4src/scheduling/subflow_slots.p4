@@ -164,6 +164,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
     if (meta.schedule.slots[k:k] == 1) {                                                                        \
         free.read(busy_until, SUBFLOW_SLOT(k));                                                                 \
         turns.read(last, SUBFLOW_SLOT(k));                                                                      \
+        queue_limits.read(queue_limit, SUBFLOW_SLOT(k));                                                        \
         if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                                    \
             learned_of.read(learned, SUBFLOW_SLOT(k));                                                          \
         }                                                                                                       \
@@ -210,7 +211,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
                     unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                         \
                 }                                                                                               \
                 meta.path_event.kind = PATH_EVENT_UNPROBED;                                                     \
-                tell_of_path(meta.path_event, k, its, learned, 0);                                              \
+                tell_of_path(meta.path_event, k, its, learned, queue_limit, 0);                                 \
             }                                                                                                   \
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \
@@ -218,7 +219,6 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         if (no_room[k:k] == 1 && rank == RANK_OPEN) {                                                           \
             rank = RANK_FULL;                                                                                   \
         }                                                                                                       \
-        queue_limits.read(queue_limit, SUBFLOW_SLOT(k));                                                        \
         consider(best, rank, k, its.path, delay_of(its.delay, learned), queue_of(its.queue, queue_limit),       \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \
                  time_of(octets, its.inverse_rate, 0));                                                         \

@@ -36,6 +36,7 @@ class PathEvent(NamedTuple):
     late: int
     delay: int
     inverse_rate: int
+    queue: int
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,12 @@ class ScheduledSwitch(SessionSwitch):
                 ]
                 continue
             for data in digest.data:
-                kind, _, _, place, _, late, delay, inverse_rate, *_ = (
+                kind, _, _, place, _, late, delay, inverse_rate, queue, *_ = (
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )
                 late -= (late >> 31) << 32
-                self._path_events.append(PathEvent(PathEventKind(kind).name.lower(), place, late, delay, inverse_rate))
+                name = PathEventKind(kind).name.lower()
+                self._path_events.append(PathEvent(name, place, late, delay, inverse_rate, queue))
 
     def sends_octets(self, time: int, octets: int) -> int:
         return self.goes_by(time, datagram(octets))

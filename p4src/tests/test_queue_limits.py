@@ -83,6 +83,17 @@ def test_a_schedule_that_begins_anew_knows_no_limit(make: Make) -> None:
     assert len(burst(switch, 2 * SECOND)) > BURST // 2
 
 
+@pytest.mark.parametrize(("configured", "least"), [(0, 80), (30, 30)], ids=["learned", "configured"])
+def test_what_is_told_of_a_path_says_how_much_its_queue_holds(configured: int, least: int) -> None:
+    path = PathOf(DELAY, OCTET, configured * MILLISECOND)
+    switch = OrderedSwitch(Schedule([path, PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=MILLISECOND))
+    for time, late, lost in ((0, 1, 0), (2 * SECOND, 80, 0), (4 * SECOND, 80, 2), (6 * SECOND, 80, 0)):
+        sequences = [sends(switch, time + number, number) for number in range(4)]
+        told(switch, time, sequences[-1], late * MILLISECOND, tuple(sequences[:lost]))
+    *_, last = (each.queue for each in switch.path_events() if each.place == 0)
+    assert last in range((least - 2) * MILLISECOND, least * MILLISECOND + 1)
+
+
 FOLLOWING = replace(CLOSING, paths=[PATHS[0], PathOf(SECOND, OCTET)], feedback=FOLLOW | CLOSE)
 
 

@@ -137,7 +137,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         if (meta.path_event.kind != PATH_EVENT_NONE) {
             digest<path_event_digest_t>(1, {
                 meta.path_event.kind, meta.schedule.number, meta.session.number, meta.path_event.slot, meta.path_event.path,
-                meta.path_event.late, meta.path_event.delay, meta.path_event.inverse_rate,
+                meta.path_event.late, meta.path_event.delay, meta.path_event.inverse_rate, meta.path_event.queue,
                 meta.path_event.packets, meta.path_event.lost, meta.path_event.marked
             });
         }

@@ -132,6 +132,8 @@ async def test_what_the_edges_agreed_on_is_told_of_schedule_and_session(monkeypa
     [group] = schedule["groups"]
     assert (group["numbered"], group["in_order"]) == ([1], [1])
     assert (session["figures"], session["numbered"], session["in_order"]) == ("feedback", True, True)
+    # Nobody said how much fits into queues; packets wait at the edge instead.
+    assert all(path["window"] > path["bandwidth"] / 8 * (path["delay"] + 0.04) for path in group["paths"])
     # Each path had packets of which the peer reported, and the switch told of them.
     assert all(0 <= path["reported_seconds_ago"] < 1.5 for path in group["paths"])
     assert f"packets of 1: {ALL_AGREED}" in shown(monkeypatch, schedule, "schedule", "show", "sites")

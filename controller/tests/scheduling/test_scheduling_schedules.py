@@ -14,6 +14,7 @@ from wayname.edge.boundary import PathEvent
 from wayname.p4_constants import PathEventKind
 from wayname.pipeline.schedules import bandwidth_of, inverse_rate
 from wayname.session.keys import Pair
+from wayname.session.path_reports import Agreement
 
 
 def test_a_session_with_two_ways_has_a_schedule_that_says_all_about_them() -> None:
@@ -322,6 +323,33 @@ def test_what_peers_reported_is_summed_up_and_it_is_known_when_the_switch_last_t
         site.schedules.switch_event(PathEvent(kind, 1, 5, 0, 0, 0.0, 0.04, 1e6, packets, lost), now)
     assert (group.known[0].packets, group.known[0].lost, group.known[0].reported, group.known[0].told) == (150, 7, 3, 4)
     assert group.known[1].reported is None
+
+
+@pytest.mark.parametrize(
+    ("queue", "agreed", "policy", "window"),
+    [
+        (None, False, SchedulingPolicy.FASTEST_FIRST, None),
+        (0.1, False, SchedulingPolicy.FASTEST_FIRST, 14_000),
+        (0.1, True, SchedulingPolicy.FASTEST_FIRST, 8_500),
+        (0.02, True, SchedulingPolicy.FASTEST_FIRST, 6_000),
+        (None, True, SchedulingPolicy.FASTEST_FIRST, 8_500),
+        (None, True, SchedulingPolicy.REDUNDANT, None),
+    ],
+)
+def test_what_may_be_under_way_by_a_path_is_what_it_and_its_queue_hold(
+    queue: float | None, agreed: bool, policy: SchedulingPolicy, window: int | None
+) -> None:
+    """At most 45 ms of it, if packets wait at the edge instead."""
+    site = Site()
+    site.follow(5, PP, QQ)
+    [group] = site.schedules
+    group.rule.policy = policy
+    group.take(5, group.sessions[5], Agreement(numbered=agreed, in_order=agreed))
+    known = group.known[0]
+    assert known.window(waits_at_edge=group.waits_at_edge) is None
+    event = PathEvent(PathEventKind.ESTIMATED, 1, 5, 0, 0, 0.0, 0.04, 800_000, queue=queue)
+    site.schedules.switch_event(event, 2.0)
+    assert known.window(waits_at_edge=group.waits_at_edge) == window
 
 
 def test_another_policy_leaves_what_peers_reported_and_forgets_what_the_switch_made_of_it() -> None:

@@ -94,4 +94,5 @@ def _path_event(member: Mapping[str, int]) -> PathEvent:
         member["packets"],
         member["lost"],
         member["marked"],
+        member["queue"] / MICROSECONDS if member["queue"] else None,
     )

@@ -52,6 +52,12 @@ class PathOfGroup(BaseModel):
     late: float | None = Field(description="seconds that its last mark was late")
     delay: float | None = Field(description="as the marks have it")
     bandwidth: float | None = Field(description="as the marks have it")
+    queue: float | None = Field(
+        description="seconds that what fits into its queue takes, as configured or as losses have it; null if unknown"
+    )
+    window: int | None = Field(
+        description="octets that may be under way by it: bandwidth times delay and queue; null if unknown"
+    )
     reported_seconds_ago: float | None = Field(
         description="how long ago the switch last told of peers' reports, as it does once in a probe interval at most"
     )
@@ -236,6 +242,7 @@ def _groups(running: Running, rule: ScheduleRule) -> list[GroupAnswer]:
         return []
     known = dict(enumerate(group.known)) if group else {}
     sessions = sorted(group.sessions) if group else []
+    waits_at_edge = group is not None and group.waits_at_edge
     return [
         GroupAnswer(
             number=registers.schedule,
@@ -245,14 +252,20 @@ def _groups(running: Running, rule: ScheduleRule) -> list[GroupAnswer]:
             numbered=[each for each in sessions if group and group.agreed(each).numbered],
             in_order=[each for each in sessions if group and group.agreed(each).in_order],
             paths=[
-                _path(rule.config.paths[way].name, known.get(way, PathReport()), left.get(way), now)
+                _path(
+                    rule.config.paths[way].name,
+                    known.get(way, PathReport()),
+                    left.get(way),
+                    now,
+                    waits_at_edge=waits_at_edge,
+                )
                 for way in sorted({*(group.ways if group else ()), *left})
             ],
         )
     ]
 
 
-def _path(name: str, known: PathReport, left: LeftPath | None, now: float) -> PathOfGroup:
+def _path(name: str, known: PathReport, left: LeftPath | None, now: float, *, waits_at_edge: bool) -> PathOfGroup:
     since = left.since if left else known.since
     return PathOfGroup(
         name=name,
@@ -262,6 +275,8 @@ def _path(name: str, known: PathReport, left: LeftPath | None, now: float) -> Pa
         late=known.late,
         delay=known.delay,
         bandwidth=known.bandwidth,
+        queue=known.queue,
+        window=known.window(waits_at_edge=waits_at_edge),
         packets=known.packets,
         reported_seconds_ago=None if known.reported is None else now - known.reported,
         lost=known.lost,

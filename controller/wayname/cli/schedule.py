@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wayname.client.answers import ConfiguredPath, GroupAnswer, PathOfGroup, ScheduleAnswer, SchedulingPolicy
 
 TOLD_OF_PATH = (
-    *("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"),
+    *("path", "state", "because", "s ago", "late", "delay now", "bandwidth now", "queue", "window"),
     *("reported", "lost", "marked", "report s ago"),
 )
 
@@ -164,6 +164,8 @@ def _row(path: PathOfGroup) -> tuple[object, ...]:
         _milliseconds(path["late"]),
         _milliseconds(path["delay"]),
         _megabits(path["bandwidth"]),
+        _milliseconds(path["queue"]),
+        "" if path["window"] is None else f"{path['window'] / 1000:.4g} kB",
         path["packets"] or "",
         _share(path["lost"], path["packets"]),
         _share(path["marked"], path["packets"]),

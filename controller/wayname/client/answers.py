@@ -688,6 +688,10 @@ class PathOfGroup(TypedDict):
     """as the marks have it"""
     bandwidth: float | None
     """as the marks have it"""
+    queue: float | None
+    """seconds that what fits into its queue takes, as configured or as losses have it; null if unknown"""
+    window: int | None
+    """octets that may be under way by it: bandwidth times delay and queue; null if unknown"""
     reported_seconds_ago: float | None
     """how long ago the switch last told of peers' reports, as it does once in a probe interval at most"""
     packets: int

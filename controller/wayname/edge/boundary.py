@@ -135,6 +135,8 @@ class PathEvent:
     packets: int = 0
     lost: int = 0
     marked: int = 0
+    # Seconds that what fits into its queue takes; None: nobody knows.
+    queue: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

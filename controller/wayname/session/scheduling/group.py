@@ -10,9 +10,10 @@ import finsy as fy
 
 from wayname.config.schedules import Schedule, SchedulePath, SchedulingPolicy, Source
 from wayname.edge.boundary import PathEvent
-from wayname.p4_constants import PathEventKind, ScheduleFeedback
+from wayname.p4_constants import LONGEST_BEHIND, PathEventKind, ScheduleFeedback
 from wayname.pipeline import schedules as entries
 from wayname.pipeline.schedules import Feedback, Registers, Subflow
+from wayname.pipeline.sessions import MICROSECONDS
 from wayname.session.path_reports import Agreement
 
 NOTHING = Agreement()
@@ -50,6 +51,7 @@ class PathReport:
     late: float | None = None
     delay: float | None = None
     bandwidth: float | None = None
+    queue: float | None = None
     # What peers reported in all: packets, lost ones, such that met congestion.
     packets: int = 0
     lost: int = 0
@@ -57,12 +59,8 @@ class PathReport:
 
     def take(self, switch_event: PathEvent, now: float) -> None:
         """Take what the switch says."""
-        self.told, self.late, self.delay, self.bandwidth = (
-            now,
-            switch_event.late,
-            switch_event.delay,
-            switch_event.bandwidth,
-        )
+        self.told, self.late = now, switch_event.late
+        self.delay, self.bandwidth, self.queue = switch_event.delay, switch_event.bandwidth, switch_event.queue
         if switch_event.packets:
             self.reported = now
         self.packets += switch_event.packets
@@ -80,6 +78,15 @@ class PathReport:
                 self.why = "a probe came in time"
             case PathEventKind.UNPROBED:
                 self.why = "for eight probe intervals nothing told whether it works"
+
+    def window(self, *, waits_at_edge: bool) -> int | None:
+        """Return the octets that may be under way by it: on the way, and in its queue; None where nobody knows."""
+        limits = [self.queue] if self.queue is not None else []
+        if waits_at_edge:
+            limits.append(LONGEST_BEHIND / MICROSECONDS)
+        if not limits or self.delay is None or self.bandwidth is None:
+            return None
+        return round(self.bandwidth / 8 * (self.delay + min(limits)))
 
     def begin_anew(self) -> PathReport:
         """Return one of a path of which nothing is known but what peers reported of it in all."""
@@ -152,6 +159,13 @@ class Group:
         """Return in how many copies each packet of a session goes."""
         redundant = self.rule.policy is SchedulingPolicy.REDUNDANT and self.agreed(session).takes_copies
         return self.rule.config.copies if redundant else 1
+
+    @property
+    def waits_at_edge(self) -> bool:
+        """Whether packets of any of its sessions wait at the edge for paths that are busy (docs/packet-buffer.md)."""
+        return self.rule.policy is SchedulingPolicy.FASTEST_FIRST and any(
+            self.agreed(session).in_order for session in self.sessions
+        )
 
     def begin_anew(self) -> None:
         """Know nothing of paths, as the switch does; what peers reported stays true."""
