@@ -13,6 +13,8 @@ DESTINATION_OPTIONS, SHIM6, ESP, NO_NEXT_HEADER = 60, 140, 50, 59
 OPTION = 0x1E  # RFC 4727: experimental
 # Of ESP with nothing behind its SPI and sequence number.
 ESP_HEADER = 8
+# Of an option that bears a report, and of the report in it.
+WITH_REPORT, REPORT = 20, 16
 
 
 @dataclass(slots=True)
@@ -20,7 +22,8 @@ class FeedbackOctets:
     """Octets of IPv6 packets."""
 
     all: int = 0
-    options: int = 0  # in packets of hosts
+    numbers: int = 0  # numbers and orders in packets of hosts
+    reports: int = 0  # in packets of hosts
     packets: int = 0  # packets that bear nothing else
 
     def note(self, frame: bytes) -> None:
@@ -36,9 +39,19 @@ class FeedbackOctets:
         if alone:
             self.packets += octets
         else:
-            self.options += length
+            report = REPORT if frame[begin + 3] >= WITH_REPORT else 0
+            self.reports += report
+            self.numbers += length - report
 
     @property
-    def share(self) -> float:
-        """Feedback's part of all octets, in percent."""
-        return 100 * (self.options + self.packets) / self.all if self.all else 0.0
+    def share_of_numbers(self) -> float:
+        """Of all octets, in percent: those of numbers and orders."""
+        return self._share(self.numbers)
+
+    @property
+    def share_of_reports(self) -> float:
+        """Of all octets, in percent: those of reports, and of packets that bear nothing else."""
+        return self._share(self.reports + self.packets)
+
+    def _share(self, octets: int) -> float:
+        return 100 * octets / self.all if self.all else 0.0

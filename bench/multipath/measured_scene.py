@@ -43,7 +43,9 @@ class Seen:
     retransmitted: int
     reordered: int
     silence: float  # milliseconds: the longest since the scene's moment
-    feedback: float  # of all octets
+    numbers: float  # and orders, of all octets
+    reports: float
+    borne: float  # numbers, orders and reports, of what the sending edge sends
 
 
 def run(scene: Scene) -> Seen:
@@ -85,7 +87,9 @@ def run(scene: Scene) -> Seen:
         sum(watch.retransmissions for watch in watches) + sum(host.packets.lost for host in quic),
         sum(watch.reordered for watch in watches) + sum(host.packets.reordered for host in quic),
         0.0 if scene.silence_from is None else _silence(edges, begin + scene.silence_from),
-        edges.octets.share,
+        edges.octets.share_of_numbers,
+        edges.octets.share_of_reports,
+        edges.octets_sent.share_of_numbers + edges.octets_sent.share_of_reports,
     )
 
 

@@ -55,9 +55,11 @@ class Row(StrEnum):
     """A line of the table."""
 
     TWO = "two ideal paths"
-    TWO_JOINED = "the two as one path"
+    TWO_AS_ONE = "one path with the rates of both"
+    TWO_JOINED = "two paths that are one link"
     THREE = "three ideal paths"
-    THREE_JOINED = "the three as one path"
+    THREE_AS_ONE = "one path with the rates of all three"
+    THREE_JOINED = "three paths that are one link"
     UNKNOWN_MTU = "three, and hosts do not know the MTU"
     CROSS = "Table II: cross traffic"
     DIES = "a path dies"
@@ -135,13 +137,14 @@ def _sum(routes: Sequence[Route]) -> float:
 
 
 def _ideal(plain: Scene, seconds: float) -> Iterator[Scene]:
-    for routes, apart, joined in (
-        (plain.routes[1:], Row.TWO, Row.TWO_JOINED),
-        (plain.routes, Row.THREE, Row.THREE_JOINED),
+    for routes, apart, as_one, joined in (
+        (plain.routes[1:], Row.TWO, Row.TWO_AS_ONE, Row.TWO_JOINED),
+        (plain.routes, Row.THREE, Row.THREE_AS_ONE, Row.THREE_JOINED),
     ):
         scene = replace(plain, row=apart, routes=routes, limit=_sum(routes), window=PAPER_WINDOW)
         scene = replace(scene, warm_up=0.0, seconds=seconds)
         yield scene
+        yield replace(scene, row=as_one, joined=True, policy=SchedulingPolicy.BEST_PATH)
         yield replace(scene, row=joined, joined=True)
     yield replace(scene, row=Row.UNKNOWN_MTU, knows_mtu=False)
 

@@ -95,14 +95,14 @@ class NotedPath(Path):
         route: Route,
         rng: random.Random,
         trace: Trace,
-        note: Callable[[bytes], None],
+        note: Callable[[str, bytes], None],
     ) -> None:
         super().__init__(clock, name, route, rng, trace)
         self._note = note
 
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Note a frame, and take it."""
-        self._note(frame)
+        self._note(sender, frame)
         super().send(sender, frame, at)
 
 
@@ -144,7 +144,7 @@ class WholeEdges:
 
     def begin_to_count(self) -> None:
         """Count octets of paths, and what each host sends and its peer gets, from now on."""
-        self.octets = FeedbackOctets()
+        self.octets, self.octets_sent = FeedbackOctets(), FeedbackOctets()
         self.watches = {host: Watch() for host in (SENDER, RECEIVER)}
 
     def disturb(self, disturbances: Disturbances) -> None:
@@ -166,12 +166,17 @@ class WholeEdges:
     def _path(self, name: str, route: Route, rng: random.Random) -> NotedPath:
         """Put a path with a queue in the place of a link of the lab."""
         lab, link = self.lab, self.lab.link(name)
-        note = lambda frame: self.octets.note(frame)  # noqa: E731
-        path = NotedPath(lab.clock, name, _first_link(route), rng, lab.trace, note)
+        path = NotedPath(lab.clock, name, _first_link(route), rng, lab.trace, self._note)
         for end, other in ((link.a, link.b), (link.b, link.a)):
             lab.switches[end].connect(lab.plan.routers[end].port_to(other).number, path, Quality())
         lab.links[name] = path
         return path
+
+    def _note(self, sender: str, frame: bytes) -> None:
+        """Count a frame of a path, and apart what the sending host's edge puts there."""
+        self.octets.note(frame)
+        if sender == SITES[0]:
+            self.octets_sent.note(frame)
 
     def _watch(self, host: str) -> None:
         """Note what passes on a host's link: what it sends itself, and what comes of the other's."""

@@ -28,9 +28,9 @@ def drawn(seed: int = 7, number: int = 0, lengths: Lengths = QUICK) -> dict[Row,
     return found
 
 
-def framed(inner: int, behind: bytes, option: int = 0x1E) -> bytes:
-    """A packet with a destination option of 16 octets, and what follows it."""
-    options = bytes([inner, 1, option, 12]) + bytes(12)
+def framed(inner: int, behind: bytes, option: int = 0x1E, option_octets: int = 12) -> bytes:
+    """A packet with a destination option, and what follows it."""
+    options = bytes([inner, (4 + option_octets) // 8 - 1, option, option_octets]) + bytes(option_octets)
     length = len(options + behind).to_bytes(2)
     return bytes(12) + b"\x86\xdd" + b"\x60\0\0\0" + length + bytes([60, 64]) + bytes(32) + options + behind
 
@@ -82,23 +82,28 @@ def test_what_edges_tell_is_told_from_what_hosts_send() -> None:
     octets.note(bytes(12) + b"\x86\xdd" + b"\x60\0\0\0" + (20).to_bytes(2) + bytes([6, 64]) + bytes(32 + 20))
     octets.note(framed(SHIM6, bytes([6, 0]) + bytes(6) + bytes(100)))
     octets.note(framed(SHIM6, bytes([6, 0]) + bytes(6), option=0x05))
-    assert (octets.options, octets.packets) == (16, 0)
+    assert (octets.numbers, octets.reports, octets.packets) == (16, 0, 0)
     octets.note(framed(SHIM6, bytes([NOTHING, 0]) + bytes(6)))
     octets.note(framed(ESP, bytes(8)))
     octets.note(framed(ESP, bytes(100)))
-    assert (octets.options, octets.packets) == (32, 64 + 64)
-    assert octets.share == pytest.approx(100 * (32 + 128) / octets.all)
-    assert octets.all == 60 + 164 + 64 + 64 + 64 + 156
+    assert (octets.numbers, octets.reports, octets.packets) == (32, 0, 64 + 64)
+    octets.note(framed(SHIM6, bytes([6, 0]) + bytes(6), option_octets=20))
+    assert (octets.numbers, octets.reports) == (40, 16)
+    assert octets.share_of_numbers == pytest.approx(100 * 40 / octets.all)
+    assert octets.share_of_reports == pytest.approx(100 * (16 + 128) / octets.all)
+    assert octets.all == 60 + 164 + 64 + 64 + 64 + 156 + 72
 
 
 def test_two_paths_carry_what_one_with_their_rates_does() -> None:
-    (two,), (joined,) = (drawn()[row] for row in (Row.TWO, Row.TWO_JOINED))
+    (two,), (as_one,) = (drawn()[row] for row in (Row.TWO, Row.TWO_AS_ONE))
     short = replace(two, seconds=1.5)
-    apart, together = run(short), run(replace(joined, seconds=1.5))
+    apart, together = run(short), run(replace(as_one, seconds=1.5))
     assert apart.bits > 0.98 * together.bits > 0
     assert apart.goodput > 85
     assert apart.reordered == 0
-    assert 1 < apart.feedback < 3
+    assert 1 < apart.numbers < 2
+    assert 0 < apart.reports < 1.5
+    assert (together.numbers, together.reports) == (0, 0)
     assert run(short) == apart
 
 
@@ -117,7 +122,7 @@ def test_paths_that_carry_nothing_are_no_scene() -> None:
 
 
 def test_goals_say_what_was_met() -> None:
-    best = Seen(100.0, 100.0, 100.0, 1e7, 0, 0, 150.0, 0.9)
+    best = Seen(100.0, 100.0, 100.0, 1e7, 0, 0, 150.0, 0.5, 0.3, 0.9)
     runs = {row: [best] * 3 for row in Row}
     shares = {row: [100.0] * 3 for row in Row}
     goals = list(feedback.goals(runs, shares))

@@ -21,4 +21,4 @@ def test_a_stream_comes_whole_and_in_order() -> None:
     assert sum(each["bytes"] for each in received) == OCTETS
     assert all(each["intact"] for each in received)
     assert not any(host.packets.reordered for host in hosts)
-    assert edges.octets.options > 0, "packets have numbers"
+    assert edges.octets.numbers > 0, "packets have numbers"
