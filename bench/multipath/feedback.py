@@ -104,9 +104,7 @@ def result(seen: Runs, draws: int, seed: int) -> Result:
 def goals(seen: Runs, shares: dict[Row, list[float]]) -> Iterator[Goal]:
     """Judge all rows."""
     for row, as_one in AS_ONE_PATH.items():
-        what = (
-            f"{row}: of one path with their rates together and the mean of their delays, without scheduling headers"
-        )
+        what = f"{row}: of one path with their rates together and the mean of their delays, without scheduling headers"
         one_path = percent([_without_headers(one) for one in seen[row]], [one.bits for one in seen[as_one]])
         yield Goal.of_nine_draws_in_ten(what, one_path, GOAL_OF_ONE_PATH)
         most = max(one.reordered for one in seen[row])

@@ -39,6 +39,7 @@ typedef bit<112> edge_queue_t;
 #define LOOK_AT_QUEUE                                                                                          \
     bool from_queue = meta.copy.out_of_buffer && meta.copy.queued;                                             \
     bit<8> no_room = 0;                                                                                        \
+    bit<8> windowed = 0;                                                                                       \
     if (wants_order && meta.session.direction == SESSION_OUTBOUND && !meta.decided                             \
         && (!meta.copy.out_of_buffer || from_queue) && !meta.probe.copy && !meta.replication.copy && meta.schedule.copies < 2) { \
         edge_queue_t queue;                                                                                    \
@@ -138,6 +139,16 @@ typedef bit<112> edge_queue_t;
         if (known[15:15] == 1) {                                                                               \
             its_own = by_factor(wait, known) |-| ((LONGEST_BEHIND << 1) ++ 16w0);                              \
         }                                                                                                      \
+        path_window_t window;                                                                                  \
+        path_windows.read(window, SESSION_SLOT((bit<3>)k));                                                    \
+        if (has_window(window)) {                                                                              \
+            windowed[k:k] = 1;                                                                                 \
+            most = 0;                                                                                          \
+            its_own = 0;                                                                                       \
+            if (!has_room(window)) {                                                                    \
+                its_own = REPORT_INTERVAL ++ 16w0;                                                             \
+            }                                                                                                  \
+        }                                                                                                      \
         if (most != 0 && wait + took > most) {                                                                 \
             delivery = delivery + LONGEST_WAIT;                                                                \
             fine_time_t until = wait + took - most;                                                            \
@@ -156,7 +167,7 @@ typedef bit<112> edge_queue_t;
     }
 
 #else
-#define LOOK_AT_QUEUE bool from_queue = false; bit<8> no_room = 0;
+#define LOOK_AT_QUEUE bool from_queue = false; bit<8> no_room = 0; bit<8> windowed = 0;
 #endif
 
 #endif

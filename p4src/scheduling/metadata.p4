@@ -102,6 +102,7 @@ struct schedule_t {
     bit<24> reported_packets;       // and of those sent since the last report, how many
     bit<24> reported_lost;          // were lost
     bit<16> reported_marked;        // or marked
+    bit<24> under_way;              // how many were sent after it
     bit<32> reverse_delay;          // microseconds that its acknowledgement took
     bit<32> reverse_slot;           // the path that it came by; any of them, where that is not known
     bool reverse_known;             // it is that one

@@ -131,7 +131,8 @@ control PathNumbers(inout metadata_t meta) {
                 bit<32> last;
                 sent.read(last, index);
                 meta.schedule.reported = true;
-                meta.schedule.reported_all = last[23:0] == report.newest;
+                meta.schedule.under_way = last[23:0] - report.newest;
+                meta.schedule.reported_all = meta.schedule.under_way == 0;
                 if (before[64:64] == 1) {
                     meta.schedule.reported_packets = fresh;
                     meta.schedule.reported_lost = lost;

@@ -38,6 +38,7 @@
 #include "path_numbers.p4"
 #include "path_probes.p4"
 #include "path_reports.p4"
+#include "path_windows.p4"
 #include "queue_limits.p4"
 #include "reinjection.p4"
 #include "replication.p4"
@@ -128,6 +129,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @id(RELEASED_COPIES_REGISTER_ID)
     @name("released_copies")
     REGISTERS(bit<32>, bit<32>, SESSION_SLOTS, released_copies);
+
+    // By session and slot.
+    @id(PATH_WINDOWS_REGISTER_ID)
+    @name("path_windows")
+    REGISTERS(bit<32>, path_window_t, SESSION_SLOTS, path_windows);
 
     Reinjection() reinjection;
     Resequencing() resequencing;
@@ -253,7 +259,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
-            if (meta.schedule.reported && meta.schedule.feedback & FEEDBACK_FOLLOW != 0
+            if (meta.schedule.reported && !in_order && meta.schedule.feedback & FEEDBACK_FOLLOW != 0
                 && is_congested(late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0), meta.schedule.reported_lost)) {
                 unlearn_delay(its.learned);
                 its.learned_changed = true;
@@ -279,6 +285,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 queue_limits.write(index, queue_limit_after(limit, late + meta.schedule.after - delay_of(about.delay, its.learned),
                                                             meta.schedule.reported_packets, meta.schedule.reported_lost));
                 NOTE_REPORT
+                NOTE_WINDOW
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 bit<32> limit;
@@ -404,6 +411,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     }
                     REPLICATE
                     path_numbers.apply(meta);
+                    FILL_WINDOW
                     KEEP_COPY
                     NOTE_UNREPORTED
                 }

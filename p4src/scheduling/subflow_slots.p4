@@ -219,7 +219,11 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         if (no_room[k:k] == 1 && rank == RANK_OPEN) {                                                           \
             rank = RANK_FULL;                                                                                   \
         }                                                                                                       \
-        consider(best, rank, k, its.path, delay_of(its.delay, learned), queue_of(its.queue, queue_limit),       \
+        bit<32> its_queue = queue_of(its.queue, queue_limit);                                                   \
+        if (windowed[k:k] == 1) {                                                                               \
+            its_queue = 0;                                                                                      \
+        }                                                                                                       \
+        consider(best, rank, k, its.path, delay_of(its.delay, learned), its_queue,                              \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \
                  time_of(octets, its.inverse_rate, 0));                                                         \
     }

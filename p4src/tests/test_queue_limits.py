@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from ordered_switch import OrderedSwitch, read_order
+from numbered_switch import NumberedSession
+from ordered_switch import OrderedSwitch
 from schedule_site import CLOSE, FOLLOW, PathOf, Schedule, datagram
+from session_site import SESSION
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -88,7 +90,7 @@ def test_what_is_told_of_a_path_says_how_much_its_queue_holds(configured: int, l
     path = PathOf(DELAY, OCTET, configured * MILLISECOND)
     switch = OrderedSwitch(Schedule([path, PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=MILLISECOND))
     for time, late, lost in ((0, 1, 0), (2 * SECOND, 80, 0), (4 * SECOND, 80, 2), (6 * SECOND, 80, 0)):
-        sequences = [sends(switch, time + number, number) for number in range(4)]
+        sequences = [sends(switch, time + number) for number in range(4)]
         told(switch, time, sequences[-1], late * MILLISECOND, tuple(sequences[:lost]))
     *_, last = (each.queue for each in switch.path_events() if each.place == 0)
     assert last in range((least - 2) * MILLISECOND, least * MILLISECOND + 1)
@@ -106,14 +108,15 @@ FOLLOWING = replace(CLOSING, paths=[PATHS[0], PathOf(SECOND, OCTET)], feedback=F
 def test_where_packets_are_lost_a_queue_that_stands_full_is_no_delay(
     backend: str, late: int, lost: int, unlearned: bool
 ) -> None:
-    """Packets that had nothing of theirs before them are late by it."""
+    """Packets that had nothing of theirs before them are late by it. Those with an order have a window instead."""
     switch = OrderedSwitch(FOLLOWING, backend=backend)
-    told(switch, 0, sends(switch, 0, 0), MILLISECOND)
+    switch.use(replace(NumberedSession(), number=SESSION))
+    told(switch, 0, sends(switch, 0), MILLISECOND)
     for number in (1, 2):
-        told(switch, number * SECOND, sends(switch, number * SECOND, number), late * MILLISECOND)
+        told(switch, number * SECOND, sends(switch, number * SECOND), late * MILLISECOND)
     [before] = delays(switch)
     assert before in range((late - 3) * MILLISECOND, (late + 3) * MILLISECOND)
-    sequences = [sends(switch, 4 * SECOND + number, number) for number in range(3, 6)]
+    sequences = [sends(switch, 4 * SECOND + number) for number in range(3, 6)]
     told(switch, 4 * SECOND, sequences[-1], (late + 2) * MILLISECOND, tuple(sequences[1 : 1 + lost]))
     [after] = delays(switch)
     if unlearned:
@@ -122,9 +125,9 @@ def test_where_packets_are_lost_a_queue_that_stands_full_is_no_delay(
         assert abs(after - before) <= 3 * MILLISECOND
 
 
-def sends(switch: OrderedSwitch, time: int, number: int) -> int:
+def sends(switch: OrderedSwitch, time: int) -> int:
     """Packets go, and one by the first path; its number there. To compare paths, one may go by the other."""
-    packets = [read_order(switch.sends_segment(time, number, LENGTH)[0]) for _ in range(2)]
+    packets = [switch.numbers(time, datagram(LENGTH + ORDER)) for _ in range(2)]
     return next(packet.sequence for packet in packets if packet.slot == 0)
 
 

@@ -1,0 +1,90 @@
+// A congestion window for each path of a session whose queue others fill too: how many packets may be under way there, in halves.
+//
+//   packets were lost behind a queue that stands full     it begins with what is under way, and is 11/16 of it from then on
+//   a round without that                                  half a packet more
+//   the queue does not stand full any more                it ends: LONGEST_BEHIND bounds what waits there (edge_queue.p4)
+//
+// Without it the session would leave such a path to others, since it is late; or keep its queue full, and leave nothing to them. As much
+// as half a packet is what is fair beside ordinary TCP with a factor of 11/16 (RFC 9438, section 4.3). Each path has its own: paths that are
+// one link get as much as that many connections.
+
+#ifndef WAYNAME_SCHEDULING_PATH_WINDOWS_P4
+#define WAYNAME_SCHEDULING_PATH_WINDOWS_P4
+
+#include "../common/types.p4"
+#include "metadata.p4"
+#include "queue_limits.p4"
+
+// Half packets (16), 0: no window; is this round one in which it became less (8); the number whose report ends the round (24); the numbers
+// of the last packet that was sent, and of the newest that was reported (24 each).
+typedef bit<96> path_window_t;
+const bit<8> BECAME_LESS = 1;
+
+// A queue in which packets wait for less does not stand full (25 ms).
+const bit<32> EMPTY_QUEUE = 25000;
+const bit<16> LEAST_WINDOW = 4;
+
+bool has_window(in path_window_t window) {
+    return window[95:80] != 0;
+}
+
+bool has_room(in path_window_t window) {
+    return ((window[47:24] - window[23:0])[15:0] << 1) < window[95:80];
+}
+
+// When a packet is reported that came, and `under_way` were sent after it. `waited`: how much longer it took than the path's entry says.
+path_window_t window_after(in path_window_t before, in fine_time_t waited, in bit<24> lost, in bit<24> newest, in bit<24> under_way) {
+    bit<16> halves = before[95:80];
+    bit<24> last = newest + under_way;
+    bit<24> since = newest - before[71:48];
+    bool is_over = since[23:23] == 0;
+    path_window_t after = before[95:48] ++ last ++ newest;
+    if (is_congested(waited, lost)) {
+        if (halves == 0) {
+            after[95:48] = ((under_way[15:0] + 2) << 1) ++ BECAME_LESS ++ last;
+        } else if (is_over || before[79:72] != BECAME_LESS) {
+            halves = halves - (halves >> 2) - (halves >> 4);
+            if (halves < LEAST_WINDOW) {
+                halves = LEAST_WINDOW;
+            }
+            after[95:48] = halves ++ BECAME_LESS ++ last;
+        }
+    } else if (waited[63:63] == 1 || waited[63:16] < 16w0 ++ EMPTY_QUEUE) {
+        after = 0;
+    } else if (halves != 0 && is_over) {
+        after[95:48] = (halves + 1) ++ 8w0 ++ last;
+    }
+    return after;
+}
+
+// What Schedules does with them: all other names are of that control.
+#ifdef WITH_PACKET_BUFFERS
+
+#define NOTE_WINDOW                                                                                            \
+    if (in_order && meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                           \
+        path_window_t window;                                                                                  \
+        path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
+        path_window_t next = window_after(window, late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0),  \
+                                          meta.schedule.reported_lost, meta.path_option.report.newest,         \
+                                          meta.schedule.under_way);                                            \
+        if (has_window(window) || has_window(next)) {                                                          \
+            path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), next);                                   \
+        }                                                                                                      \
+    }
+
+#define FILL_WINDOW                                                                                            \
+    if (in_order) {                                                                                            \
+        path_window_t window;                                                                                  \
+        path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
+        if (has_window(window)) {                                                                              \
+            window[47:24] = meta.path_option.put_sequence;                                                     \
+            path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), window);                                 \
+        }                                                                                                      \
+    }
+
+#else
+#define NOTE_WINDOW
+#define FILL_WINDOW
+#endif
+
+#endif
