@@ -145,7 +145,7 @@ typedef bit<112> edge_queue_t;
             windowed[k:k] = 1;                                                                                 \
             most = 0;                                                                                          \
             its_own = 0;                                                                                       \
-            if (!has_room(window)) {                                                                    \
+            if (!has_room(window, meta.arrived)) {                                                             \
                 its_own = REPORT_INTERVAL ++ 16w0;                                                             \
             }                                                                                                  \
         }                                                                                                      \

@@ -16,43 +16,47 @@
 #include "queue_limits.p4"
 
 // Half packets (16), 0: no window; is this round one in which it became less (8); the number whose report ends the round (24); the numbers
-// of the last packet that was sent, and of the newest that was reported (24 each).
-typedef bit<96> path_window_t;
+// of the last packet that was sent, and of the newest that was reported (24 each), and when it was, in microseconds (32).
+typedef bit<128> path_window_t;
 const bit<8> BECAME_LESS = 1;
 
 // A queue in which packets wait for less does not stand full (25 ms).
 const bit<32> EMPTY_QUEUE = 25000;
 const bit<16> LEAST_WINDOW = 4;
+// As a connection of TCP waits before it sends again (200 ms).
+const bit<32> LONGEST_UNTOLD = 200000;
 
 bool has_window(in path_window_t window) {
-    return window[95:80] != 0;
+    return window[127:112] != 0;
 }
 
-bool has_room(in path_window_t window) {
-    return ((window[47:24] - window[23:0])[15:0] << 1) < window[95:80];
+// Where nothing was reported for long, what is under way may all be lost: then nothing would ever tell.
+bool has_room(in path_window_t window, in bit<48> now) {
+    return ((window[79:56] - window[55:32])[15:0] << 1) < window[127:112] || now[31:0] - window[31:0] > LONGEST_UNTOLD;
 }
 
 // When a packet is reported that came, and `under_way` were sent after it. `waited`: how much longer it took than the path's entry says.
-path_window_t window_after(in path_window_t before, in fine_time_t waited, in bit<24> lost, in bit<24> newest, in bit<24> under_way) {
-    bit<16> halves = before[95:80];
+path_window_t window_after(in path_window_t before, in fine_time_t waited, in bit<24> lost, in bit<24> newest, in bit<24> under_way,
+                           in bit<48> now) {
+    bit<16> halves = before[127:112];
     bit<24> last = newest + under_way;
-    bit<24> since = newest - before[71:48];
+    bit<24> since = newest - before[103:80];
     bool is_over = since[23:23] == 0;
-    path_window_t after = before[95:48] ++ last ++ newest;
+    path_window_t after = before[127:80] ++ last ++ newest ++ now[31:0];
     if (is_congested(waited, lost)) {
         if (halves == 0) {
-            after[95:48] = ((under_way[15:0] + 2) << 1) ++ BECAME_LESS ++ last;
-        } else if (is_over || before[79:72] != BECAME_LESS) {
+            after[127:80] = ((under_way[15:0] + 2) << 1) ++ BECAME_LESS ++ last;
+        } else if (is_over || before[111:104] != BECAME_LESS) {
             halves = halves - (halves >> 2) - (halves >> 4);
             if (halves < LEAST_WINDOW) {
                 halves = LEAST_WINDOW;
             }
-            after[95:48] = halves ++ BECAME_LESS ++ last;
+            after[127:80] = halves ++ BECAME_LESS ++ last;
         }
     } else if (waited[63:63] == 1 || waited[63:16] < 16w0 ++ EMPTY_QUEUE) {
         after = 0;
     } else if (halves != 0 && is_over) {
-        after[95:48] = (halves + 1) ++ 8w0 ++ last;
+        after[127:80] = (halves + 1) ++ 8w0 ++ last;
     }
     return after;
 }
@@ -66,7 +70,7 @@ path_window_t window_after(in path_window_t before, in fine_time_t waited, in bi
         path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
         path_window_t next = window_after(window, late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0),  \
                                           meta.schedule.reported_lost, meta.path_option.report.newest,         \
-                                          meta.schedule.under_way);                                            \
+                                          meta.schedule.under_way, meta.arrived);                              \
         if (has_window(window) || has_window(next)) {                                                          \
             path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), next);                                   \
         }                                                                                                      \
@@ -77,7 +81,7 @@ path_window_t window_after(in path_window_t before, in fine_time_t waited, in bi
         path_window_t window;                                                                                  \
         path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
         if (has_window(window)) {                                                                              \
-            window[47:24] = meta.path_option.put_sequence;                                                     \
+            window[79:56] = meta.path_option.put_sequence;                                                     \
             path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), window);                                 \
         }                                                                                                      \
     }

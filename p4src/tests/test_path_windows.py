@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ordered_switch import OrderedSwitch, read_order
+from ordered_switch import OrderedSwitch, read_order, to_peer
 from schedule_site import CLOSE, FOLLOW, PathOf, Schedule
 from session_site import SESSION
 
@@ -39,7 +39,7 @@ class Congested(OrderedSwitch):
 
     def window(self) -> int:
         """Half packets, 0: none."""
-        return self.register("path_windows")[SESSION * SLOTS] >> 80
+        return self.register("path_windows")[SESSION * SLOTS] >> 112
 
 
 @pytest.fixture(params=["jit", "interpreter"])
@@ -95,3 +95,13 @@ def test_packets_wait_at_the_edge_while_it_is_full(switch: Congested) -> None:
     assert len(went) == 9, "each is two halves"
     switch.tell(2 * SECOND + 200 * MILLISECOND, went[3], FULL)
     assert len(switch.segments_by_first(2 * SECOND + 300 * MILLISECOND, 1)) == 0, "what came before it goes first"
+
+
+def test_it_has_room_once_nothing_was_reported_for_long(switch: Congested) -> None:
+    """All that was under way may be lost."""
+    sent = congested(switch)
+    switch.tell(2 * SECOND, sent[9], FULL)
+    told = switch.time
+    assert len(switch.segments_by_first(told + 100 * MILLISECOND, 20)) == 9
+    went = [step for step in range(101, 300) if to_peer(switch.passes(told + step * MILLISECOND))]
+    assert went[0] in range(200, 207), "in milliseconds; it looks each 5 ms"
