@@ -461,7 +461,7 @@
 #define QUEUE_LIMITS_REGISTER_ID        0x1600122B
 #define EDGE_QUEUES_REGISTER_ID         0x1600122C
 #define EDGE_TURNS_REGISTER_ID          0x1600122D
-#define PATH_WINDOWS_REGISTER_ID        0x1600122E
+#define CONGESTION_WINDOWS_REGISTER_ID  0x1600122E
 
 // Packet buffers, an extern of the embedded switch.
 #define REINJECTION_BUFFER_ID           0x81001201

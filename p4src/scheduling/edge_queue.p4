@@ -139,8 +139,8 @@ typedef bit<112> edge_queue_t;
         if (known[15:15] == 1) {                                                                               \
             its_own = by_factor(wait, known) |-| ((LONGEST_BEHIND << 1) ++ 16w0);                              \
         }                                                                                                      \
-        path_window_t window;                                                                                  \
-        path_windows.read(window, SESSION_SLOT((bit<3>)k));                                                    \
+        congestion_window_t window;                                                                            \
+        congestion_windows.read(window, SESSION_SLOT((bit<3>)k));                                              \
         if (has_window(window)) {                                                                              \
             windowed[k:k] = 1;                                                                                 \
             most = 0;                                                                                          \

@@ -98,11 +98,10 @@ struct schedule_t {
     bool certain;                   // it is lost
     fine_time_t after;              // how long after it was sent it should be delivered; of a numbered one without the time of its octets
     bool reported;                  // by the peer: of the newest packet that came by the path in `slot`,
-    bool reported_all;              // none was sent after it,
+    bit<24> under_way;              // how many were sent after it,
     bit<24> reported_packets;       // and of those sent since the last report, how many
     bit<24> reported_lost;          // were lost
     bit<16> reported_marked;        // or marked
-    bit<24> under_way;              // how many were sent after it
     bit<32> reverse_delay;          // microseconds that its acknowledgement took
     bit<32> reverse_slot;           // the path that it came by; any of them, where that is not known
     bool reverse_known;             // it is that one

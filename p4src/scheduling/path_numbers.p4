@@ -132,7 +132,6 @@ control PathNumbers(inout metadata_t meta) {
                 sent.read(last, index);
                 meta.schedule.reported = true;
                 meta.schedule.under_way = last[23:0] - report.newest;
-                meta.schedule.reported_all = meta.schedule.under_way == 0;
                 if (before[64:64] == 1) {
                     meta.schedule.reported_packets = fresh;
                     meta.schedule.reported_lost = lost;

@@ -27,6 +27,7 @@
 #include "../sessions/metadata.p4"
 #include "acknowledgements.p4"
 #include "clock_offset.p4"
+#include "congestion_windows.p4"
 #include "delivery_times.p4"
 #include "duplicate_ack_hold.p4"
 #include "edge_queue.p4"
@@ -38,7 +39,6 @@
 #include "path_numbers.p4"
 #include "path_probes.p4"
 #include "path_reports.p4"
-#include "path_windows.p4"
 #include "queue_limits.p4"
 #include "reinjection.p4"
 #include "replication.p4"
@@ -131,9 +131,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     REGISTERS(bit<32>, bit<32>, SESSION_SLOTS, released_copies);
 
     // By session and slot.
-    @id(PATH_WINDOWS_REGISTER_ID)
-    @name("path_windows")
-    REGISTERS(bit<32>, path_window_t, SESSION_SLOTS, path_windows);
+    @id(CONGESTION_WINDOWS_REGISTER_ID)
+    @name("congestion_windows")
+    REGISTERS(bit<32>, congestion_window_t, SESSION_SLOTS, congestion_windows);
 
     Reinjection() reinjection;
     Resequencing() resequencing;
@@ -259,10 +259,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
-            if (meta.schedule.reported && !in_order && meta.schedule.feedback & FEEDBACK_FOLLOW != 0
-                && is_congested(late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0), meta.schedule.reported_lost)) {
-                unlearn_delay(its.learned);
-                its.learned_changed = true;
+            if (meta.schedule.reported && meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {
+                // How much longer than the path's entry says.
+                fine_time_t waited = late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0);
+                if (in_order) {
+                    NOTE_WINDOW
+                } else if (is_congested(waited, meta.schedule.reported_lost)) {
+                    unlearn_delay(its.learned);
+                    its.learned_changed = true;
+                }
             }
             SEND_COPIES
             if (its.learned_changed) {
@@ -285,7 +290,6 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 queue_limits.write(index, queue_limit_after(limit, late + meta.schedule.after - delay_of(about.delay, its.learned),
                                                             meta.schedule.reported_packets, meta.schedule.reported_lost));
                 NOTE_REPORT
-                NOTE_WINDOW
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 bit<32> limit;

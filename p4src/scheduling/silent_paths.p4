@@ -56,7 +56,7 @@ bool is_avoided(in bit<48> now, in unreported_t unreported) {
     heard_reports = age ++ meta.arrived ++ (heard_reports[15:0] + 1);                                           \
     reports_heard.write(meta.session.number, heard_reports);                                                    \
     unreported_t told = 0;                                                                                      \
-    if (!meta.schedule.reported_all) {                                                                          \
+    if (meta.schedule.under_way != 0) {                                                                         \
         unreported_since.read(told, SESSION_SLOT(meta.schedule.slot[2:0]));                                     \
         told = meta.arrived ++ told[79:32] ++ 16w0 ++ heard_reports[15:0];                                      \
     }                                                                                                           \

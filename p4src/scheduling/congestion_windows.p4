@@ -8,8 +8,8 @@
 // as half a packet is what is fair beside ordinary TCP with a factor of 11/16 (RFC 9438, section 4.3). Each path has its own: paths that are
 // one link get as much as that many connections.
 
-#ifndef WAYNAME_SCHEDULING_PATH_WINDOWS_P4
-#define WAYNAME_SCHEDULING_PATH_WINDOWS_P4
+#ifndef WAYNAME_SCHEDULING_CONGESTION_WINDOWS_P4
+#define WAYNAME_SCHEDULING_CONGESTION_WINDOWS_P4
 
 #include "../common/types.p4"
 #include "metadata.p4"
@@ -17,7 +17,7 @@
 
 // Half packets (16), 0: no window; is this round one in which it became less (8); the number whose report ends the round (24); the numbers
 // of the last packet that was sent, and of the newest that was reported (24 each), and when it was, in microseconds (32).
-typedef bit<128> path_window_t;
+typedef bit<128> congestion_window_t;
 const bit<8> BECAME_LESS = 1;
 
 // A queue in which packets wait for less does not stand full (25 ms).
@@ -26,23 +26,23 @@ const bit<16> LEAST_WINDOW = 4;
 // As a connection of TCP waits before it sends again (200 ms).
 const bit<32> LONGEST_UNTOLD = 200000;
 
-bool has_window(in path_window_t window) {
+bool has_window(in congestion_window_t window) {
     return window[127:112] != 0;
 }
 
 // Where nothing was reported for long, what is under way may all be lost: then nothing would ever tell.
-bool has_room(in path_window_t window, in bit<48> now) {
+bool has_room(in congestion_window_t window, in bit<48> now) {
     return ((window[79:56] - window[55:32])[15:0] << 1) < window[127:112] || now[31:0] - window[31:0] > LONGEST_UNTOLD;
 }
 
 // When a packet is reported that came, and `under_way` were sent after it. `waited`: how much longer it took than the path's entry says.
-path_window_t window_after(in path_window_t before, in fine_time_t waited, in bit<24> lost, in bit<24> newest, in bit<24> under_way,
-                           in bit<48> now) {
+congestion_window_t window_after(in congestion_window_t before, in fine_time_t waited, in bit<24> lost, in bit<24> newest,
+                                 in bit<24> under_way, in bit<48> now) {
     bit<16> halves = before[127:112];
     bit<24> last = newest + under_way;
     bit<24> since = newest - before[103:80];
     bool is_over = since[23:23] == 0;
-    path_window_t after = before[127:80] ++ last ++ newest ++ now[31:0];
+    congestion_window_t after = before[127:80] ++ last ++ newest ++ now[31:0];
     if (is_congested(waited, lost)) {
         if (halves == 0) {
             after[127:80] = ((under_way[15:0] + 2) << 1) ++ BECAME_LESS ++ last;
@@ -65,24 +65,22 @@ path_window_t window_after(in path_window_t before, in fine_time_t waited, in bi
 #ifdef WITH_PACKET_BUFFERS
 
 #define NOTE_WINDOW                                                                                            \
-    if (in_order && meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                           \
-        path_window_t window;                                                                                  \
-        path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
-        path_window_t next = window_after(window, late + meta.schedule.after - (16w0 ++ about.delay ++ 16w0),  \
-                                          meta.schedule.reported_lost, meta.path_option.report.newest,         \
-                                          meta.schedule.under_way, meta.arrived);                              \
-        if (has_window(window) || has_window(next)) {                                                          \
-            path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), next);                                   \
-        }                                                                                                      \
+    congestion_window_t window;                                                                                \
+    congestion_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                    \
+    congestion_window_t next =                                                                                 \
+        window_after(window, waited, meta.schedule.reported_lost, meta.path_option.report.newest,              \
+                     meta.schedule.under_way, meta.arrived);                                                   \
+    if (has_window(window) || has_window(next)) {                                                              \
+        congestion_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), next);                                 \
     }
 
 #define FILL_WINDOW                                                                                            \
     if (in_order) {                                                                                            \
-        path_window_t window;                                                                                  \
-        path_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                      \
+        congestion_window_t window;                                                                            \
+        congestion_windows.read(window, SESSION_SLOT(meta.schedule.slot[2:0]));                                \
         if (has_window(window)) {                                                                              \
             window[79:56] = meta.path_option.put_sequence;                                                     \
-            path_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), window);                                 \
+            congestion_windows.write(SESSION_SLOT(meta.schedule.slot[2:0]), window);                           \
         }                                                                                                      \
     }
 

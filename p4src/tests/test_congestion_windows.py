@@ -39,7 +39,7 @@ class Congested(OrderedSwitch):
 
     def window(self) -> int:
         """Half packets, 0: none."""
-        return self.register("path_windows")[SESSION * SLOTS] >> 112
+        return self.register("congestion_windows")[SESSION * SLOTS] >> 112
 
 
 @pytest.fixture(params=["jit", "interpreter"])
@@ -47,12 +47,12 @@ def switch(request: pytest.FixtureRequest) -> Congested:
     return Congested(request.param)
 
 
-def congested(switch: Congested) -> list[int]:
+def congested(switch: Congested, waited: int = FULL, third_is_lost: bool = True) -> list[int]:
     """Ten packets go one after the other, of which the third is lost behind a full queue, and the fourth is told of."""
     begun = switch.segments_by_first(0, 2)
     switch.tell(0, begun[-1], EMPTY)
     sent = switch.segments_by_first(2 * SECOND, 10)
-    switch.tell(2 * SECOND, sent[3], FULL, (sent[2],))
+    switch.tell(2 * SECOND, sent[3], waited, (sent[2],) if third_is_lost else ())
     return sent
 
 
@@ -64,10 +64,7 @@ def test_it_begins_with_what_is_under_way_where_packets_are_lost_behind_a_full_q
 
 @pytest.mark.parametrize(("waited", "lost"), [(FULL, False), (EMPTY, True)], ids=["none lost", "no queue"])
 def test_it_does_not_begin_where_none_is_lost_or_the_queue_is_empty(switch: Congested, waited: int, lost: bool) -> None:
-    begun = switch.segments_by_first(0, 2)
-    switch.tell(0, begun[-1], EMPTY)
-    sent = switch.segments_by_first(2 * SECOND, 10)
-    switch.tell(2 * SECOND, sent[3], waited, (sent[2],) if lost else ())
+    congested(switch, waited, lost)
     assert switch.window() == 0
 
 
