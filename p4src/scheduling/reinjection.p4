@@ -4,7 +4,7 @@
 //              (its delivery, the slowest path's delay and REPORT_WAITS)
 //   reported   what the peer's report confirms is released, and what  COPY_RELEASE
 //              it says is missing goes by another path: a path keeps its order, so that is lost
-//   too late   the copy starts again: has its path told nothing for half of that time, while the peer told of others?
+//   too late   the copy starts again: has its path told nothing for 3/8 of that time, while the peer told of others?
 //                no    it waits on, at most LONGEST_KEPT in all
 //                yes   all that it held goes by the others         COPY_SEND
 //
@@ -128,7 +128,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     }                                                                                                          \
     if (meta.path_option.put_ordered && !replicated && !one_path && telling && meta.copy.times_again < MOST_TIMES_AGAIN) { \
         fine_time_t hold = best.delivery + slowest + REPORT_WAITS;                                             \
-        meta.copy.silence = hold[48:17];                                                                       \
+        meta.copy.silence = (hold[47:16] >> 2) + (hold[47:16] >> 3);                                           \
         meta.copy.slot = best.slot[2:0];                                                                       \
         meta.copy.sequence = meta.path_option.put_sequence;                                                    \
         meta.copy.order = COPY_KEEP;                                                                           \
@@ -142,7 +142,9 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     }
 
 // A copy whose time has come, or that a report sent: what that confirmed is here no more, so the others up to its newest one are lost.
-// Its path is silent if others were reported on three times each: while reports are lost, those of one path are missing for longer than others'.
+// Its path is silent if the peer reported twice on each path since, and not on it: while reports are lost, those of one path are missing for
+// longer than others'. That is soon, and a path that only became slower is taken for silent now and then: its copies are dropped where
+// their packets came first.
 #define CONSIDER_COPY                                                                                          \
     if (in_order && meta.copy.out_of_buffer && !from_queue && meta.session.direction == SESSION_OUTBOUND) {    \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
@@ -160,7 +162,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         if (unreported[127:80] != 0) {                                                                         \
             left = left |-| silent_for[31:0];                                                                  \
             silent = unreported[23:16] & COPIES_WENT != 0                                                      \
-                || left == 0 && (of_others > (bit<16>)meta.schedule.paths * 3                                  \
+                || left == 0 && (of_others > (bit<16>)meta.schedule.paths * 2                                  \
                                  || nothing && silent_for > at_least + LONGEST_UNREPORTED);                    \
         }                                                                                                      \
         if (left < REPORT_INTERVAL[31:0]) {                                                                    \
