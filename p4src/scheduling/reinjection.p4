@@ -142,9 +142,9 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
     }
 
 // A copy whose time has come, or that a report sent: what that confirmed is here no more, so the others up to its newest one are lost.
-// Its path is silent if the peer reported twice on each path since, and not on it: while reports are lost, those of one path are missing for
-// longer than others'. That is soon, and a path that only became slower is taken for silent now and then: its copies are dropped where
-// their packets came first.
+// Its path is silent if the peer told nothing of it, and of others more than twice as often as there are paths: while reports are lost,
+// those of one path are missing for longer than others'. That is soon, and a path that only became slower is taken for silent now and
+// then: its copies are dropped where their packets came first.
 #define CONSIDER_COPY                                                                                          \
     if (in_order && meta.copy.out_of_buffer && !from_queue && meta.session.direction == SESSION_OUTBOUND) {    \
         unreported_since.read(unreported, SESSION_SLOT(meta.copy.slot));                                       \
