@@ -5,8 +5,9 @@
 //   heard   a report -> the newest packet that came: how late was it?     MEASURED
 //                       how many came less than were sent since the last: LOST
 //
-// A report counts if its newest packet is one that was sent and is not forgotten, is newer than the one before, and if no more
-// packets came than were sent.
+// A report counts if its newest packet is one that was sent, is newer than the one before, and if no more packets came than were sent.
+// Another path's packet may have taken the place of what is remembered of it: then it says what came, but not how late. Who has reported
+// nothing yet has to name one that is remembered.
 
 #ifndef WAYNAME_SCHEDULING_PATH_NUMBERS_P4
 #define WAYNAME_SCHEDULING_PATH_NUMBERS_P4
@@ -26,14 +27,14 @@
 // What became of a report; index of a counter.
 const bit<8> REPORT_TAKEN     = 0;
 const bit<8> REPORT_OLD       = 1;
-const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet is none that is remembered
+const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet was not sent, or of the first one, is not remembered
 const bit<8> REPORT_IMPLAUSIBLE = 3;    // more came than were sent
 
 // 17 bits of session and slot, the number, is it a probe, was the path busy, is a copy kept, when it is due in
 // microseconds, how long its first octet took until then in units of 16 of them, the path's work in 16ths.
 typedef bit<128> numbered_packet_t;
 
-// Streams overlap only as far as they have more than 1024 packets under way, or are more than 256.
+// Each path begins somewhere else, so of two of them one may follow close behind the other.
 #define NUMBERED_PACKET(index, sequence) SLOT((index << 10) + (8w0 ++ sequence), NUMBERED_PACKETS)
 
 control PathNumbers(inout metadata_t meta) {
@@ -58,7 +59,7 @@ control PathNumbers(inout metadata_t meta) {
 
     @id(PATH_REPORTS_COUNTER_ID)
     @name("path_reports_heard")
-    @brief("Reports of peers by what became of them: 0 taken, 1 not newer than the last, 2 of a packet that is not remembered, 3 of more packets than were sent.")
+    @brief("Reports of peers by what became of them: 0 taken, 1 not newer than the last, 2 of a packet that was not sent, 3 of more packets than were sent.")
     COUNTERS(bit<8>, 4, reports_heard);
 
     apply {
@@ -116,7 +117,10 @@ control PathNumbers(inout metadata_t meta) {
             bit<24> fresh = report.newest - before[63:40];
             bit<24> missing = report.newest - report.received;
             bit<24> lost = missing - before[39:16];
-            if (report.slot >= (bit<8>)meta.schedule.paths || !known) {
+            bit<32> last;
+            sent.read(last, index);
+            bit<24> under_way = last[23:0] - report.newest;
+            if (report.slot >= (bit<8>)meta.schedule.paths || under_way[23:23] == 1 || before[64:64] == 0 && !known) {
                 reports_heard.count(REPORT_UNKNOWN);
             } else if (before[64:64] == 1 && (fresh == 0 || fresh[23:23] == 1)) {
                 reports_heard.count(REPORT_OLD);
@@ -128,33 +132,33 @@ control PathNumbers(inout metadata_t meta) {
                 if (before[64:64] == 0 || lost[23:23] == 1) {
                     lost = 0;
                 }
-                bit<32> last;
-                sent.read(last, index);
                 meta.schedule.reported = true;
-                meta.schedule.under_way = last[23:0] - report.newest;
+                meta.schedule.under_way = under_way;
                 if (before[64:64] == 1) {
                     meta.schedule.reported_packets = fresh;
                     meta.schedule.reported_lost = lost;
                     meta.schedule.reported_marked = report.marked - before[15:0];
                 }
                 meta.schedule.slot = 24w0 ++ report.slot;
-                meta.schedule.probe = packet[86:86] == 1;
-                meta.schedule.busy = packet[85:85] == 1;
-                meta.schedule.answer = ANSWER_REGULAR;
-                meta.schedule.verdict = VERDICT_MEASURED;
-                // One that is lost in many may be lost anywhere; a path that loses a quarter is broken, or full. Of a path that copies
-                // are kept of, what is lost goes again by another one: what still comes by it is won, and without it the others' queues
-                // would overflow.
-                if (lost != 0 && lost << 2 >= fresh && packet[84:84] == 0) {
-                    meta.schedule.verdict = VERDICT_LOST;
-                    meta.schedule.certain = true;
-                }
+                if (known) {
+                    meta.schedule.probe = packet[86:86] == 1;
+                    meta.schedule.busy = packet[85:85] == 1;
+                    meta.schedule.answer = ANSWER_REGULAR;
+                    meta.schedule.verdict = VERDICT_MEASURED;
+                    // One that is lost in many may be lost anywhere; a path that loses a quarter is broken, or full. Of a path that copies
+                    // are kept of, what is lost goes again by another one: what still comes by it is won, and without it the others' queues
+                    // would overflow.
+                    if (lost != 0 && lost << 2 >= fresh && packet[84:84] == 0) {
+                        meta.schedule.verdict = VERDICT_LOST;
+                        meta.schedule.certain = true;
+                    }
 
-                bit<32> due = packet[83:52];
-                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - due);
-                meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
-                meta.schedule.after = 24w0 ++ packet[51:32] ++ 20w0;
-                meta.schedule.work = 20w0 ++ packet[31:0] ++ 12w0;
+                    bit<32> due = packet[83:52];
+                    int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - due);
+                    meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
+                    meta.schedule.after = 24w0 ++ packet[51:32] ++ 20w0;
+                    meta.schedule.work = 20w0 ++ packet[31:0] ++ 12w0;
+                }
             }
         }
     }

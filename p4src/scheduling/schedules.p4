@@ -244,6 +244,17 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
 
+        bool heard_lately = heard_reports[63:16] != 0;
+        bit<72> reports = 0;
+        // After a pause the peer's clock is looked at anew: not before a packet that is remembered says something of it.
+        if (meta.schedule.reported && (heard_lately || meta.schedule.verdict != VERDICT_NONE)) {
+            reported_packets.read(reports, SUBFLOW_SLOT(meta.schedule.slot));
+            reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
+                ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
+            reported_packets.write(SUBFLOW_SLOT(meta.schedule.slot), reports);
+            NOTE_REPORT
+        }
+
         if (meta.schedule.verdict != VERDICT_NONE) {
             bit<32> index = SUBFLOW_SLOT(meta.schedule.slot);
             schedule_path_t about = slot_0;
@@ -255,7 +266,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             idle.read(its.idle_since, index);
             probes.read(its.probe, index);
             if (meta.schedule.reported) {
-                clock_offset.apply(meta, about.delay, heard_reports[63:16] == 0);
+                clock_offset.apply(meta, about.delay, !heard_lately);
             }
             path_measurement.apply(meta, about, its, late);
             path_closing.apply(meta, late, its, closed);
@@ -279,17 +290,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             if (its.probe_changed) {
                 probes.write(index, its.probe);
             }
-            bit<72> reports = 0;
             if (meta.schedule.reported) {
-                reported_packets.read(reports, index);
-                reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
-                    ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
-                reported_packets.write(index, reports);
                 bit<32> limit;
                 queue_limits.read(limit, index);
                 queue_limits.write(index, queue_limit_after(limit, late + meta.schedule.after - delay_of(about.delay, its.learned),
                                                             meta.schedule.reported_packets, meta.schedule.reported_lost));
-                NOTE_REPORT
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 bit<32> limit;

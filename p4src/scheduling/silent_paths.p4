@@ -23,7 +23,7 @@ const bit<48> LONGEST_UNANSWERED = 1000000;
 // and COPIES_WENT (8), how many reports of the session had come by then, or once one of the first could be here (16).
 typedef bit<128> unreported_t;
 
-// Of a session: how old the packet was that the last report told of (48), when that came or 0 if reports are missing since (48), how many
+// Of a session: how old the packet was that the last report told of, if that was remembered (48), when that came or 0 if reports are missing since (48), how many
 // did (16).
 typedef bit<112> heard_reports_t;
 
@@ -49,7 +49,10 @@ bool is_avoided(in bit<48> now, in unreported_t unreported) {
 
 // A report came: nothing is reported from now on, unless all was.
 #define NOTE_REPORT                                                                                             \
-    bit<48> age = meta.arrived - (meta.schedule.delivery - meta.schedule.after)[63:16];                         \
+    bit<48> age = heard_reports[111:64];                                                                        \
+    if (meta.schedule.verdict != VERDICT_NONE) {                                                                \
+        age = meta.arrived - (meta.schedule.delivery - meta.schedule.after)[63:16];                             \
+    }                                                                                                           \
     if (age > LONGEST_PAUSE) {                                                                                  \
         age = LONGEST_PAUSE;                                                                                    \
     }                                                                                                           \

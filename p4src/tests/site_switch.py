@@ -128,3 +128,14 @@ class SiteSwitch:
         answer = p4r.ReadResponse.FromString(self.switch.read(request.SerializeToString(), self.now))
         entries = sorted((entity.register_entry for entity in answer.entities), key=lambda entry: entry.index.index)
         return [int.from_bytes(entry.data.bitstring) for entry in entries]
+
+    def clear_register(self, name: str) -> None:
+        """Let an array of registers hold nothing."""
+        updates = []
+        for index, value in enumerate(self.register(name)):
+            if value:
+                update = p4r.Update(type=p4r.Update.MODIFY)
+                entry = update.entity.register_entry
+                entry.register_id, entry.index.index, entry.data.bitstring = self.registers[name], index, b"\0"
+                updates.append(update)
+        self.write(*updates)

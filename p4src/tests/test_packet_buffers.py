@@ -129,9 +129,12 @@ def test_all_that_a_silent_path_held_goes_at_once(make: Make) -> None:
     assert [(each.slot, each.order) for each in together] == [(1, each.order) for each in lost]
 
 
-def test_what_the_peer_told_of_is_not_sent_again(make: Make) -> None:
+@pytest.mark.parametrize("remembered", [True, False])
+def test_what_the_peer_told_of_is_not_sent_again(make: Make, remembered: bool) -> None:
     switch = begun(make(CLOSING))
     sent = [switch.orders(BEGUN + number, number) for number in range(10, 18)]
+    if not remembered:
+        switch.clear_register("numbered_packets")
     for slot in (0, 1):
         switch.told(BEGUN + 30 * MILLISECOND, slot, max(each.sequence for each in sent if each.slot == slot))
     assert to_peer(switch.passes(SECOND)) == []

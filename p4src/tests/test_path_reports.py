@@ -304,6 +304,29 @@ def test_a_report_of_packets_that_were_never_sent_says_nothing(make: Make, ahead
     assert heard(switch) == [1, 0, 2, 0], "and takes nothing from the true one"
 
 
+def test_a_report_whose_packet_is_not_remembered_says_what_came_and_not_how_late(make: Make) -> None:
+    """Another path's packet took the place of what was remembered."""
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    peer.hears(DUE, switch.numbers(0))
+    switch.reports(2 * DUE, peer.report(0))
+    peer.hears(SECOND, switch.numbers(3 * DUE))
+    switch.clear_register("numbered_packets")
+    switch.reports(SECOND + DUE, peer.report(0), 2)
+    assert heard(switch) == [2, 0, 0, 0]
+    assert kinds(switch) == [], "it came late, but nobody knows when it was sent"
+    peer.hears(2 * SECOND, switch.numbers(2 * SECOND))
+    switch.reports(2 * SECOND + DUE, peer.report(0)._replace(newest=peer.report(0).newest + 1), 3)
+    assert heard(switch) == [2, 0, 1, 0], "that one was never sent"
+
+
+def test_who_has_reported_nothing_yet_has_to_name_a_packet_that_is_remembered(make: Make) -> None:
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    peer.hears(DUE, switch.numbers(0))
+    switch.clear_register("numbered_packets")
+    switch.reports(2 * DUE, peer.report(0))
+    assert heard(switch) == [0, 0, 1, 0]
+
+
 @pytest.mark.parametrize("received", [1, 2, 1000])
 def test_a_report_of_more_packets_than_were_sent_says_nothing(make: Make, received: int) -> None:
     switch, peer = make(CLOSING), Peer(CLOCK)
