@@ -113,7 +113,6 @@ struct schedule_t {
 // What becomes of copies of packets that are under way.
 const bit<8> COPY_KEEP    = 1;
 const bit<8> COPY_RELEASE = 2;
-const bit<8> COPY_SEND    = 3;
 
 // A copy of a packet that went by a path and may be lost there.
 struct copy_t {

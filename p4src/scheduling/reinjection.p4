@@ -6,11 +6,11 @@
 //              it says is missing goes by another path: a path keeps its order, so that is lost
 //   too late   the copy starts again: has its path told nothing for 3/8 of that time, while the peer told of others?
 //                no    it waits on, at most LONGEST_KEPT in all
-//                yes   all that it held goes by the others         COPY_SEND
+//                yes   it goes by another path, and each of those behind it when its own time has come
 //
 // That may turn out to be needless: the receiving edge drops what came before (resequencing.p4). So it is done as soon as a path may be
-// dead, and what closes it is what closed it before (subflow_slots.p4); copies that are sent again are a reason to look. Where reports
-// are lost no path is dead: copies of all would fill the queues of those that work. So others must have been told of.
+// dead, and what closes it is what closed it before (silent_paths.p4). The first report of it ends that, and releases the rest: all at once
+// they would fill the queues of the others. Where reports are lost no path is dead, so others must have been told of.
 //
 // Numbers of a path have 24 bits and those of the buffer 32: they stand in the upper ones, so that both go round together.
 
@@ -34,9 +34,6 @@ const bit<48> LONGEST_KEPT = 500000;
 
 // A packet is sent again so often at most: where several paths die, and where nothing comes back at all.
 const bit<8> MOST_TIMES_AGAIN = 2;
-
-// All of a queue, from the number on.
-const bit<32> AND_ALL_AFTER = 0x7FFFFFFF;
 
 // Index of the counter of copies that found no room.
 const bit<8> REFUSED_COPY  = 0;
@@ -62,7 +59,7 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         kept = true;
         if (meta.copy.order == COPY_KEEP) {
             kept = copies.keep(path, number, hold, FIELDS_OF_COPY);
-        } else if (meta.copy.order == COPY_RELEASE) {
+        } else {
             if (meta.path_option.report.came != ~24w0) {
                 SEND_IF_MISSING(23)
                 SEND_IF_MISSING(22)
@@ -90,8 +87,6 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
                 SEND_IF_MISSING(0)
             }
             copies.release(path, number);
-        } else {
-            copies.send(path, number + AND_ALL_AFTER);
         }
     }
 }
@@ -108,13 +103,6 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
         meta.copy.sequence = meta.path_option.report.newest;                                                   \
         meta.copy.order = COPY_RELEASE;                                                                        \
         released_copies.write(SESSION_SLOT(meta.copy.slot), 8w1 ++ meta.copy.sequence);                        \
-        reinjection.apply(meta, 0, kept);                                                                      \
-    }
-
-// Of a path that a report closed.
-#define SEND_COPIES                                                                                            \
-    if (in_order && meta.path_event.kind == PATH_EVENT_LOST && meta.schedule.reported) {                       \
-        meta.copy.order = COPY_SEND;                                                                           \
         reinjection.apply(meta, 0, kept);                                                                      \
     }
 
@@ -179,10 +167,6 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
                 unreported_since.write(SESSION_SLOT(meta.copy.slot),                                           \
                                        unreported[127:24] ++ (unreported[23:16] | COPIES_WENT) ++ unreported[15:0]); \
             }                                                                                                  \
-            if (closed & its_bit != 0 || silent) {                                                             \
-                meta.copy.order = COPY_SEND;                                                                   \
-                reinjection.apply(meta, 0, kept);                                                              \
-            }                                                                                                  \
             meta.copy.times_again = meta.copy.times_again + 1;                                                 \
             meta.schedule.before_known = true;                                                                 \
             meta.schedule.before_slot = 29w0 ++ meta.copy.slot;                                                \
@@ -191,7 +175,6 @@ control Reinjection(in metadata_t meta, in bit<32> hold, out bool kept) {
 
 #else
 #define RELEASE_COPIES
-#define SEND_COPIES
 #define KEEP_COPY
 #define CONSIDER_COPY
 #endif

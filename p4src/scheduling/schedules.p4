@@ -280,7 +280,6 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     its.learned_changed = true;
                 }
             }
-            SEND_COPIES
             if (its.learned_changed) {
                 learned_of.write(index, its.learned);
             }

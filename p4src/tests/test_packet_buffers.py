@@ -116,17 +116,24 @@ def test_a_path_is_dead_once_others_were_reported_on_twice_each(make: Make, repo
     assert {each.slot for each in left} <= {1}
 
 
-def test_all_that_a_silent_path_held_goes_at_once(make: Make) -> None:
-    """However long each of them could have taken: the first whose time has come speaks for all."""
+@pytest.mark.parametrize("tells", [False, True])
+def test_what_a_silent_path_held_goes_one_after_the_other_until_it_tells_something(make: Make, tells: bool) -> None:
+    """All at once would fill the other's queue, for nothing if it lives."""
     switch = begun(make(replace(CLOSING, tolerance=SECOND)))
     sent = [switch.orders(BEGUN + number, number) for number in range(10, 90)]
     first, *lost = [each for each in sent if each.slot == 0]
     switch.told(BEGUN + 25 * MILLISECOND, 0, first.sequence)
     for each in [each for each in sent if each.slot == 1]:
         switch.told(BEGUN + 40 * MILLISECOND, 1, each.sequence)
-    left = [to_peer(switch.passes(BEGUN + step * MILLISECOND)) for step in range(41, 80)]
-    [together] = [batch for batch in left if batch]
-    assert [(each.slot, each.order) for each in together] == [(1, each.order) for each in lost]
+    left = []
+    for step in range(41, 150):
+        left.append(to_peer(switch.passes(BEGUN + step * MILLISECOND)))
+        if tells and sum(map(len, left)) >= 5:
+            switch.told(BEGUN + step * MILLISECOND, 0, lost[-1].sequence)
+            tells = False
+            lost = lost[: sum(map(len, left))]
+    assert max(map(len, left)) <= 2
+    assert [(each.slot, each.order) for batch in left for each in batch] == [(1, each.order) for each in lost]
 
 
 @pytest.mark.parametrize("remembered", [True, False])
