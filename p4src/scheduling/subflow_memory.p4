@@ -18,7 +18,7 @@ const bit<2> MOST_DOUBLED = 3;
 const bit<5> MOST_COPIES = 8;
 
 // A path by which nothing came for so long before others last brought something, in microseconds, is quiet.
-const bit<48> LONGEST_QUIET = 50000;
+const bit<48> LONGEST_QUIET = 25000;
 
 struct subflow_memory_t {
     learned_t learned;
