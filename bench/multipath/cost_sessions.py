@@ -35,7 +35,7 @@ AT_TO, AT_FROM = 50, 34
 INTERVAL = 10_000  # nanoseconds between packets
 # What edges tell comes so much later than the last packet was sent: before copies are looked at again.
 UNTIL_TOLD = 10 * MILLISECOND
-# Two packets under way may have one place where they are remembered; the report of the first is not taken then.
+# Of two packets under way that have one place where they are remembered, the report of a path's first is not taken.
 MOST_UNREPORTED = 0.02
 TELLS = SessionMode.SCHEDULE | SessionMode.NUMBER | SessionMode.ORDER
 REPORTS_HEARD, REFUSALS = "path_reports_heard", "buffer_refusals"
