@@ -27,7 +27,7 @@
 // What became of a report; index of a counter.
 const bit<8> REPORT_TAKEN     = 0;
 const bit<8> REPORT_OLD       = 1;
-const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet was not sent, or of the first one, is not remembered
+const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet was not sent; or it is the path's first, and that one is not remembered
 const bit<8> REPORT_IMPLAUSIBLE = 3;    // more came than were sent
 
 // 17 bits of session and slot, the number, is it a probe, was the path busy, is a copy kept, when it is due in

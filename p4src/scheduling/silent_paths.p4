@@ -23,8 +23,8 @@ const bit<48> LONGEST_UNANSWERED = 1000000;
 // and COPIES_WENT (8), how many reports of the session had come by then, or once one of the first could be here (16).
 typedef bit<128> unreported_t;
 
-// Of a session: how old the packet was that the last report told of, if that was remembered (48), when that came or 0 if reports are missing since (48), how many
-// did (16).
+// Of a session: how old the last packet was that a report told of and that was remembered (48), when the last report came or 0 if reports
+// are missing since (48), how many did (16).
 typedef bit<112> heard_reports_t;
 
 // For how long nothing was reported that could have been.
