@@ -85,6 +85,12 @@ def lab_over(routes: Sequence[Route], policy: SchedulingPolicy, esp: bool) -> La
     return parse_lab("\n".join(parts), "paths", "paths.toml")
 
 
+def joined_route(routes: Sequence[Route]) -> Route:
+    """Return one path with the sum of all rates and queues, and the mean of all delays."""
+    delay = round(sum(route.delay for route in routes) / len(routes))
+    return Route(sum(route.rate for route in routes), delay, sum(route.queue for route in routes))
+
+
 class NotedPath(Path):
     """A path of which each frame is noted that goes into it."""
 
@@ -109,7 +115,7 @@ class NotedPath(Path):
 class WholeEdges:
     """The lab over some paths, with a session between its hosts that goes by all of them.
 
-    Joined paths are one: they share a queue with the sum of their rates, and have the mean of their delays.
+    Joined paths are one (joined_route), with a single queue each way.
     """
 
     def __init__(
@@ -122,11 +128,10 @@ class WholeEdges:
         knows_mtu: bool = True,
     ) -> None:
         self.begin_to_count()
-        delay = round(sum(route.delay for route in routes) / len(routes))
-        believed = [replace(route, delay=delay) for route in routes] if joined else routes
+        whole = joined_route(routes)
+        believed = [replace(route, delay=whole.delay) for route in routes] if joined else routes
         self.lab = VirtualLab(lab_over(believed, policy, esp), seed)
         rng = random.Random(seed)
-        whole = Route(sum(route.rate for route in routes), delay, sum(route.queue for route in routes))
         there, back = Direction(), Direction()
         self.paths: list[NotedPath] = []
         for provider, route in zip(PROVIDERS, routes, strict=False):
