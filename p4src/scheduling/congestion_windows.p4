@@ -5,8 +5,8 @@
 //   the queue does not stand full any more                it ends: LONGEST_BEHIND bounds what waits there (edge_queue.p4)
 //
 // Without it the session would leave such a path to others, since it is late; or keep its queue full, and leave nothing to them. As much
-// as half a packet is what is fair beside ordinary TCP with a factor of 11/16 (RFC 9438, section 4.3). Each path has its own: paths that are
-// one link get as much as that many connections.
+// as half a packet is what is fair beside ordinary TCP with a factor of 11/16 (RFC 9438, section 4.3). Each path has its own. They are not
+// coupled (RFC 6356): the host has one window for all of them, so of paths that are one link a connection takes about as much as another.
 
 #ifndef WAYNAME_SCHEDULING_CONGESTION_WINDOWS_P4
 #define WAYNAME_SCHEDULING_CONGESTION_WINDOWS_P4
