@@ -139,9 +139,8 @@ fn table(loaded: &Loaded, name: &str) -> Result<TableId> {
 
 /// As the switch does by itself once its tables stand still, but for one that never does.
 pub fn specialise(loaded: &Loaded, restless: Option<TableId>) -> Result<()> {
-    let device = &loaded.device;
-    let holdings = device.holdings(&|table| Some(table) != restless);
-    let installed = jit::specialise(device, &holdings).map_err(|error| anyhow!("{error}"))?;
+    let holdings = loaded.device.holdings(&|table| Some(table) != restless);
+    let installed = loaded.specialise_for(&holdings).map_err(|error| anyhow!("{error}"))?;
     ensure!(installed, "nobody writes to the tables meanwhile");
     Ok(())
 }

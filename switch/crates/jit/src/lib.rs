@@ -28,15 +28,25 @@ pub use special::{AtOnce, specialise};
 pub use stages::{Stage, StageKind, Stages};
 use translate::{Shared, Summary};
 
+/// A compiled function.
+#[derive(Clone, Copy, Default)]
+struct Compiled {
+    /// `None` if it does nothing.
+    entry: Option<Entry>,
+    summary: Summary,
+    /// Whether code that was compiled for what the tables hold takes its place. Of such code itself none.
+    looks_up: bool,
+}
+
 /// A compiled program.
 pub struct Jit {
     program: Arc<Program>,
-    /// By index; `None` for a function that does nothing.
-    functions: Vec<Option<(Entry, Summary)>>,
-    /// By index: whether code that was compiled for what the tables hold takes its place. Of such code itself none.
-    looks_up: Vec<bool>,
+    /// By index.
+    functions: Vec<Compiled>,
     /// Owns the memory that the entries point into.
     _code: Code,
+    /// And that of those functions that are no others for what the tables hold.
+    _general: Option<Arc<Jit>>,
     /// Compiled code holds their addresses.
     _slow_calls: SlowCalls,
     /// And those of the data of actions.
@@ -53,10 +63,10 @@ impl Jit {
         Self::build(program, None, None, None)
     }
 
-    /// Compiles the functions that look tables up for what the tables hold. [`runtime::Device::install`] has packets run
-    /// by it.
-    pub fn specialise(program: Arc<Program>, tables: &[Option<Held>]) -> Result<Self, String> {
-        Self::build(program, None, None, Some(tables))
+    /// Compiles the functions that look tables up for what the tables hold; the others are those of `general`.
+    /// [`runtime::Device::install`] has packets run by it.
+    pub fn specialise(general: &Arc<Self>, tables: &[Option<Held>]) -> Result<Self, String> {
+        Self::build(general.program.clone(), None, None, Some((general, tables)))
     }
 
     /// [`Self::compile`] with marks in the code that say which stage it is in.
@@ -76,7 +86,7 @@ impl Jit {
         program: Arc<Program>,
         mut listing: Option<&mut String>,
         stages: Option<Arc<Stages>>,
-        held: Option<&[Option<Held>]>,
+        special: Option<(&Arc<Self>, &[Option<Held>])>,
     ) -> Result<Self, String> {
         // What is generated here touches memory as the program says, so the program must be well-formed.
         if let Some(error) = ir::verify(&program).first() {
@@ -90,7 +100,7 @@ impl Jit {
             slow_calls: SlowCalls::new(),
             zeros: zeros.as_ptr() as usize,
             erased: Erased::new(&program.frame),
-            held: held.map_or_else(|| vec![None; program.tables.len()], |tables| padded(tables, zeros.len())),
+            held: special.map_or_else(|| vec![None; program.tables.len()], |(_, tables)| padded(tables, zeros.len())),
             register_pages: PageTable::places(&program).0,
             registers_written: registers_written(&program),
             stages: stages.clone(),
@@ -98,11 +108,10 @@ impl Jit {
             invalid_argument: error_index(&program, "ParserInvalidArgument"),
             header_too_short: error_index(&program, "HeaderTooShort"),
         };
-        let mut looks_up: Vec<bool> = program.functions.iter().map(|(_, function)| looks_up_tables(function)).collect();
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();
         for (id, function) in program.functions.iter() {
-            if is_empty(function) || (held.is_some() && !looks_up[id.index()]) {
+            if is_empty(function) || (special.is_some() && !looks_up_tables(function)) {
                 functions.push(None);
                 continue;
             }
@@ -116,20 +125,23 @@ impl Jit {
             if let (Some(listing), Some(before)) = (&mut listing, before) {
                 listing.push_str(&format!("{name}:\n{before}\n{text}\n"));
             }
-            functions.push(Some((compiled, summary)));
+            functions.push(Some((compiled, summary, looks_up_tables(function))));
         }
         let code = compiler.finish()?;
-        let functions =
-            functions.into_iter().map(|function| function.map(|(id, summary)| (code.entry(id), summary))).collect();
-        if held.is_some() {
-            looks_up.fill(false);
-        }
+        let functions = functions.into_iter().enumerate().map(|(at, compiled)| match (compiled, special) {
+            (Some((function, summary, looks_up)), _) => {
+                Compiled { entry: Some(code.entry(function)), summary, looks_up: looks_up && special.is_none() }
+            }
+            (None, Some((general, _))) => general.functions[at],
+            (None, None) => Compiled::default(),
+        });
+        let functions = functions.collect();
         let Shared { slow_calls, held, .. } = shared;
         Ok(Self {
             program,
             functions,
-            looks_up,
             _code: code,
+            _general: special.map(|(general, _)| general.clone()),
             _slow_calls: slow_calls,
             _held: held,
             zeros,
@@ -139,27 +151,45 @@ impl Jit {
 }
 
 impl Backend for Jit {
-    fn does_nothing(&self, function: FunctionId) -> bool {
-        self.functions[function.index()].is_none()
+    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
+        self.run_some(&[function], context, &|_| true);
     }
 
     #[allow(unsafe_code, reason = "this calls machine code")]
-    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
-        let Some((entry, summary)) = self.functions[function.index()] else { return };
-        if self.looks_up[function.index()] && context.run_special(function) {
-            return;
+    fn run_some(
+        &self,
+        functions: &[FunctionId],
+        context: &mut Context<'_>,
+        stop: &dyn Fn(&Context<'_>) -> bool,
+    ) -> usize {
+        let (mut looks_up, mut output) = (false, 0);
+        for function in functions {
+            let Compiled { summary, looks_up: one_does, .. } = &self.functions[function.index()];
+            looks_up |= one_does;
+            output += summary.output;
+        }
+        if looks_up && let Some(ran) = context.run_special(functions, stop) {
+            return ran;
         }
         assert!(
             context.frame.all().len() >= self.program.frame.size as usize,
             "the context's frame is that of another program"
         );
-        let mut raw = RawContext::new(context, &self.zeros, summary.output as usize);
-        // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
-        // function that keeps within the frame, whose size was just checked.
-        unsafe {
-            entry(&mut raw);
-            raw.write_back(context);
+        let mut raw = RawContext::new(context, &self.zeros, output as usize);
+        let mut ran = functions.len();
+        for (at, function) in functions.iter().enumerate() {
+            let Some(entry) = self.functions[function.index()].entry else { continue };
+            // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
+            // function that keeps within the frame, whose size was just checked.
+            unsafe { entry(&mut raw) };
+            if at + 1 < functions.len() && (context.has_turn() || stop(context)) {
+                ran = at + 1;
+                break;
+            }
         }
+        // SAFETY: as above; compiled code wrote the output.
+        unsafe { raw.write_back(context) };
+        ran
     }
 }
 

@@ -9,13 +9,13 @@ use runtime::{Backend, Context, Device, Holdings};
 
 use crate::Jit;
 
-/// Compiles a program for what its tables hold, and has the packets of [`Jit::compile`]'s code run by that; false if the
+/// Compiles a program for what its tables hold, and has the packets of the `general` code run by that; false if the
 /// tables hold something else meanwhile. Where all have to be looked up, the general code does it as well.
-pub fn specialise(device: &Device, holdings: &Holdings) -> Result<bool, String> {
+pub fn specialise(general: &Arc<Jit>, device: &Device, holdings: &Holdings) -> Result<bool, String> {
     if holdings.tables.iter().all(Option::is_none) {
         return Ok(true);
     }
-    let code = Jit::specialise(device.program().clone(), &holdings.tables)?;
+    let code = Jit::specialise(general, &holdings.tables)?;
     Ok(device.install(holdings, Arc::new(code)))
 }
 
@@ -33,14 +33,31 @@ impl AtOnce {
     }
 }
 
-impl Backend for AtOnce {
-    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
+impl AtOnce {
+    fn compile(&self, context: &Context<'_>) {
         let device = context.device;
         let changes = device.program().tables.keys().map(|table| device.changes(table)).sum();
         if self.changes.swap(changes, Relaxed) != changes || !device.is_special() {
-            let installed = specialise(device, &device.holdings(&|_| true)).expect("a program compiles again");
+            let installed =
+                specialise(&self.code, device, &device.holdings(&|_| true)).expect("a program compiles again");
             assert!(installed, "nobody writes while a packet runs");
         }
+    }
+}
+
+impl Backend for AtOnce {
+    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
+        self.compile(context);
         self.code.run(function, context);
+    }
+
+    fn run_some(
+        &self,
+        functions: &[FunctionId],
+        context: &mut Context<'_>,
+        stop: &dyn Fn(&Context<'_>) -> bool,
+    ) -> usize {
+        self.compile(context);
+        self.code.run_some(functions, context, stop)
     }
 }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use ir::{FieldListId, FunctionId, Handle};
+use ir::{FieldListId, FunctionId};
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
 pub use self::flows::FlowStats;
@@ -72,8 +72,6 @@ pub struct Engine<'a> {
     /// What is left of the running packet's budget.
     budget: u32,
     headroom: usize,
-    /// By function: whether it does nothing. Of none while a packet is watched, whose watcher counts them.
-    empty: Box<[bool]>,
     packing: Packing,
     /// For the packet that is received next.
     recorder: Option<Box<Recorder>>,
@@ -88,21 +86,8 @@ impl<'a> Engine<'a> {
         let packing = Packing::new(&loaded.program.frame);
         let context = Context::new(&loaded.device, seed);
         let backend = loaded.backend.clone();
-        let empty = loaded.program.functions.keys().map(|function| backend.does_nothing(function)).collect();
         let known = loaded.learned.and_then(|learned| KnownFlows::at_once(loaded, learned));
-        Self {
-            loaded,
-            traffic,
-            context,
-            backend,
-            known,
-            budget: 0,
-            headroom,
-            empty,
-            packing,
-            recorder: None,
-            inside: false,
-        }
+        Self { loaded, traffic, context, backend, known, budget: 0, headroom, packing, recorder: None, inside: false }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
@@ -261,12 +246,17 @@ impl<'a> Engine<'a> {
         let program = &self.loaded.program;
         let std = &program.standard_metadata;
         loop {
-            self.run(program.blocks.parser);
-            // The parser says so by its error, ParserTimeout.
-            self.context.ran_out_of_fuel();
-            self.count_parser_error(std.parser_error);
-            self.run(program.blocks.verify_checksum);
-            self.run(program.blocks.ingress);
+            let blocks = [program.blocks.parser, program.blocks.verify_checksum, program.blocks.ingress];
+            let failed = |context: &Context<'_>| context.frame.read(std.parser_error, 32) != 0;
+            let mut ran = self.run_some(&blocks, &failed);
+            if ran == 1 {
+                // The parser says so by its error, ParserTimeout.
+                self.context.ran_out_of_fuel();
+                self.count_parser_error(std.parser_error);
+            }
+            while ran < blocks.len() {
+                ran += self.run_some(&blocks[ran..], &failed);
+            }
             if !self.tell(now, sink) {
                 return;
             }
@@ -316,18 +306,24 @@ impl<'a> Engine<'a> {
         frame.set_egress_spec(std, 0);
         frame.set_egress_global_timestamp(std, now / 1000);
         frame.set_packet_length(std, length);
-        self.run(program.blocks.egress);
-        if let Some((session, fields)) = self.context.effects.clone_e2e.take() {
-            self.clone_from_egress(session, fields, now);
-        }
-        if self.context.frame.egress_spec(std) as u32 == DROP_PORT {
-            if self.tell(now, sink) {
-                self.drop_packet(DropReason::Egress);
+        let blocks = [program.blocks.egress, program.blocks.compute_checksum, program.blocks.deparser];
+        let is_dropped = |context: &Context<'_>| context.frame.egress_spec(std) as u32 == DROP_PORT;
+        let stop = |context: &Context<'_>| context.effects.clone_e2e.is_some() || is_dropped(context);
+        let mut ran = self.run_some(&blocks, &stop);
+        if ran == 1 {
+            if let Some((session, fields)) = self.context.effects.clone_e2e.take() {
+                self.clone_from_egress(session, fields, now);
             }
-            return;
+            if is_dropped(&self.context) {
+                if self.tell(now, sink) {
+                    self.drop_packet(DropReason::Egress);
+                }
+                return;
+            }
         }
-        self.run(program.blocks.compute_checksum);
-        self.run(program.blocks.deparser);
+        while ran < blocks.len() {
+            ran += self.run_some(&blocks[ran..], &stop);
+        }
         if !self.tell(now, sink) {
             return;
         }
@@ -400,12 +396,18 @@ impl<'a> Engine<'a> {
     }
 
     fn run(&mut self, function: FunctionId) {
-        match self.context.trace {
-            None if self.empty.get(function.index()) == Some(&true) => return,
-            None => self.backend.run(function, &mut self.context),
-            Some(_) => self.loaded.tracer().run(function, &mut self.context),
-        }
+        self.run_some(&[function], &|_| true);
+    }
+
+    /// Runs the first block, and those that follow as long as there is nothing to do in between; answers how many. Those of
+    /// a traced or watched packet run one by one.
+    fn run_some(&mut self, blocks: &[FunctionId], stop: &dyn Fn(&Context<'_>) -> bool) -> usize {
+        let ran = match self.context.trace {
+            None => self.backend.run_some(blocks, &mut self.context, stop),
+            Some(_) => self.loaded.tracer().run_some(blocks, &mut self.context, stop),
+        };
         self.context.end_turn();
+        ran
     }
 
     /// Counts and tells the error that a parser left at `at`.

@@ -117,11 +117,15 @@ impl Loaded {
     /// Compiles the program for what its tables hold, and has packets run by that as long as they hold it; false if they
     /// changed meanwhile. One caller at a time.
     pub fn specialise(&self) -> Result<bool, String> {
-        jit::specialise(&self.device, &self.device.holdings(&|_| true))
+        self.specialise_for(&self.device.holdings(&|_| true))
     }
 
-    pub(crate) fn specialise_for(&self, holdings: &Holdings) -> Result<bool, String> {
-        jit::specialise(&self.device, holdings)
+    /// The same for what some of them hold; false as well where the interpreter runs packets.
+    pub fn specialise_for(&self, holdings: &Holdings) -> Result<bool, String> {
+        match &self.code {
+            Code::Native(code) | Code::AtOnce(code) => jit::specialise(code, &self.device, holdings),
+            Code::Decoded(_) => Ok(false),
+        }
     }
 
     /// What runs the packets that are traced or watched, whatever runs the others; made when it is first asked for.

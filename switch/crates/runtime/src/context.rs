@@ -230,6 +230,12 @@ impl<'d> Context<'d> {
         self.turn.is_none() && self.device.turns.are_needed()
     }
 
+    /// Whether it was taken, so that packets of other threads wait.
+    #[inline]
+    pub fn has_turn(&self) -> bool {
+        self.turn.is_some()
+    }
+
     /// Before a register is used; until [`Self::end_turn`].
     #[inline]
     pub fn take_turn(&mut self, register: RegisterId) {

@@ -65,8 +65,15 @@ pub trait Backend: Send + Sync {
     /// Runs one function on the packet in `context`.
     fn run(&self, function: ir::FunctionId, context: &mut Context<'_>);
 
-    /// Whether a function does nothing, so that it need not be run.
-    fn does_nothing(&self, _function: ir::FunctionId) -> bool {
-        false
+    /// Runs the first function, and those that follow as long as there is nothing to do in between: `stop` does not hold,
+    /// which looks at the frame and the effects, and no turn was taken. Answers how many it ran.
+    fn run_some(
+        &self,
+        functions: &[ir::FunctionId],
+        context: &mut Context<'_>,
+        _stop: &dyn Fn(&Context<'_>) -> bool,
+    ) -> usize {
+        self.run(functions[0], context);
+        1
     }
 }

@@ -140,14 +140,20 @@ impl Drop for Runner<'_> {
 }
 
 impl<'d> Context<'d> {
-    /// Runs a function by the code compiled for what the tables hold; false if there is none that may run now.
+    /// Runs functions by the code compiled for what the tables hold, and answers what [`Backend::run_some`] does; nothing
+    /// if there is none that may run now.
     #[inline]
-    pub fn run_special(&mut self, function: FunctionId) -> bool {
+    pub fn run_special(&mut self, functions: &[FunctionId], stop: &dyn Fn(&Context<'_>) -> bool) -> Option<usize> {
         let number = self.device.special.number.load(Acquire);
-        number % 2 == 1 && self.run_special_of(number, function)
+        if number % 2 == 1 { self.run_special_of(number, functions, stop) } else { None }
     }
 
-    fn run_special_of(&mut self, number: u64, function: FunctionId) -> bool {
+    fn run_special_of(
+        &mut self,
+        number: u64,
+        functions: &[FunctionId],
+        stop: &dyn Fn(&Context<'_>) -> bool,
+    ) -> Option<usize> {
         let device: &'d Device = self.device;
         let mut runner = self.runner.take().unwrap_or_else(|| Box::new(Runner::new(&device.special)));
         let known = runner.number == number || runner.take(number);
@@ -156,15 +162,13 @@ impl<'d> Context<'d> {
             runner.running.0.store(number, Relaxed);
             device.special.barrier.pass_often();
             let may_run = device.special.number.load(Acquire) == number;
-            if may_run {
-                code.run(function, self);
-            }
+            let ran = may_run.then(|| code.run_some(functions, self, stop));
             runner.running.0.store(0, Release);
             self.runner = Some(runner);
-            return may_run;
+            return ran;
         }
         self.runner = Some(runner);
-        false
+        None
     }
 }
 

@@ -89,11 +89,11 @@ fn packet(code: &Jit, context: &mut Context<'_>) -> (u32, u32) {
 #[test]
 fn every_kind_of_write_is_seen_by_the_next_packet() {
     let program: Arc<Program> = Arc::new(PROGRAM.parse().unwrap());
-    let (code, device) = (Jit::compile(program.clone()).unwrap(), Device::new(program.clone()).unwrap());
+    let (code, device) = (Arc::new(Jit::compile(program.clone()).unwrap()), Device::new(program).unwrap());
     let mut context = Context::new(&device, 0);
     let mut meets = |expected| {
         assert_eq!(packet(&code, &mut context), expected, "right after the write");
-        assert!(specialise(&device, &device.holdings(&|_| true)).unwrap());
+        assert!(specialise(&code, &device, &device.holdings(&|_| true)).unwrap());
         assert!(device.is_special());
         assert_eq!(packet(&code, &mut context), expected, "by new code");
     };
@@ -114,9 +114,9 @@ fn every_kind_of_write_is_seen_by_the_next_packet() {
 #[test]
 fn code_for_an_older_content_is_not_installed() {
     let program: Arc<Program> = Arc::new(PROGRAM.parse().unwrap());
-    let device = Device::new(program.clone()).unwrap();
+    let (code, device) = (Arc::new(Jit::compile(program.clone()).unwrap()), Device::new(program).unwrap());
     let holdings = device.holdings(&|_| true);
-    let code = Arc::new(Jit::specialise(program, &holdings.tables).unwrap());
+    let code = Arc::new(Jit::specialise(&code, &holdings.tables).unwrap());
     device.set_default(one(), &say(1)).unwrap();
     assert!(!device.install(&holdings, code));
     assert!(!device.is_special());
@@ -125,10 +125,10 @@ fn code_for_an_older_content_is_not_installed() {
 #[test]
 fn writes_to_tables_that_are_not_built_in_leave_the_code_as_it_is() {
     let program: Arc<Program> = Arc::new(PROGRAM.parse().unwrap());
-    let (code, device) = (Jit::compile(program.clone()).unwrap(), Device::new(program.clone()).unwrap());
+    let (code, device) = (Arc::new(Jit::compile(program.clone()).unwrap()), Device::new(program).unwrap());
     let mut context = Context::new(&device, 0);
-    assert!(specialise(&device, &device.holdings(&|_| true)).unwrap());
-    assert!(specialise(&device, &device.holdings(&|table| table == one())).unwrap());
+    assert!(specialise(&code, &device, &device.holdings(&|_| true)).unwrap());
+    assert!(specialise(&code, &device, &device.holdings(&|table| table == one())).unwrap());
     device.insert_entry(two(), &entry(2), 0).unwrap();
     assert!(device.is_special());
     assert_eq!(packet(&code, &mut context), (0, 2));
@@ -141,7 +141,7 @@ fn writes_to_tables_that_are_not_built_in_leave_the_code_as_it_is() {
 fn packets_never_meet_what_a_write_has_replaced() {
     const ROUNDS: u32 = 50;
     let program: Arc<Program> = Arc::new(PROGRAM.parse().unwrap());
-    let (code, device) = (Jit::compile(program.clone()).unwrap(), Device::new(program.clone()).unwrap());
+    let (code, device) = (Arc::new(Jit::compile(program.clone()).unwrap()), Device::new(program).unwrap());
     let (done, answered, by_special) = (AtomicBool::new(false), AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -161,7 +161,7 @@ fn packets_never_meet_what_a_write_has_replaced() {
                 if done.load(Acquire) {
                     break;
                 }
-                specialise(&device, &device.holdings(&|table| round % 3 != table.index())).unwrap();
+                specialise(&code, &device, &device.holdings(&|table| round % 3 != table.index())).unwrap();
             }
         });
         for _ in 0..2 {
@@ -180,7 +180,7 @@ fn packets_never_meet_what_a_write_has_replaced() {
             });
         }
     });
-    assert!(specialise(&device, &device.holdings(&|_| true)).unwrap());
+    assert!(specialise(&code, &device, &device.holdings(&|_| true)).unwrap());
     let mut context = Context::new(&device, 0);
     assert_eq!(packet(&code, &mut context), (ROUNDS, ROUNDS));
 }

@@ -7,6 +7,7 @@ mod headers;
 mod programs;
 mod random;
 mod registers;
+mod series;
 mod tables;
 
 use std::sync::Arc;

@@ -196,11 +196,10 @@ impl Engine<'_> {
     fn watch(&mut self, known: &KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> Option<Watched> {
         known.watching.watcher().begin();
         let plain = mem::replace(&mut self.backend, known.watching.clone());
-        let empty = mem::take(&mut self.empty);
         self.context.start(now);
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
-        (self.backend, self.empty) = (plain, empty);
+        self.backend = plain;
         known.watching.watcher().finish()
     }
 
