@@ -13,6 +13,16 @@ pub struct Edit {
     literal: Box<[u8]>,
     copies: Box<[Run]>,
     mixed: Box<[Mixed]>,
+    /// The same where nothing moves.
+    in_place: Option<Box<[Masked]>>,
+}
+
+/// Eight octets that stay where they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Masked {
+    at: usize,
+    keep: u64,
+    set: u64,
 }
 
 /// Octets of the packet that stand somewhere else afterwards.
@@ -75,7 +85,36 @@ impl Edit {
         }
         edit.copies = copies.into();
         edit.mixed = mixed.into();
+        edit.in_place = edit.masked();
         edit
+    }
+
+    /// By words, of which the last two may overlap; none if something moves, or it is less than a word.
+    fn masked(&self) -> Option<Box<[Masked]>> {
+        let moves = self.taken != self.literal.len()
+            || self.copies.iter().any(|run| run.from != run.to)
+            || self.mixed.iter().any(|octet| octet.from != octet.to);
+        let last = self.taken.checked_sub(8).filter(|_| !moves)?;
+        let mut keep = vec![0; self.taken];
+        self.copies.iter().for_each(|run| keep[run.to..run.to + run.len].fill(0xff));
+        self.mixed.iter().for_each(|octet| keep[octet.to] = octet.mask);
+        let word = |octets: &[u8], at: usize| u64::from_le_bytes(octets[at..at + 8].try_into().expect("eight octets"));
+        let words = (0..self.taken).step_by(8).map(|at| at.min(last));
+        let masked = words.map(|at| Masked { at, keep: word(&keep, at), set: word(&self.literal, at) });
+        // What the packet has there is not in the literal octets.
+        Some(masked.filter(|word| word.keep != u64::MAX).collect())
+    }
+
+    /// Changes a packet where it stands; false if octets would move.
+    #[inline]
+    pub fn change(&self, packet: &mut [u8]) -> bool {
+        let Some(words) = &self.in_place else { return false };
+        for Masked { at, keep, set } in words {
+            let octets = &mut packet[*at..at + 8];
+            let before = u64::from_le_bytes((&*octets).try_into().expect("eight octets"));
+            octets.copy_from_slice(&((before & keep) | set).to_le_bytes());
+        }
+        true
     }
 
     /// Octets of a packet that [`Self::write`] replaces.
@@ -136,6 +175,30 @@ mod tests {
         let edit = Edit::new(4, &[0xcc, 9, 0xbb, 0xd7], &sources, |_| panic!("all stand in their places"));
         assert_eq!(applied(&edit, &[0xaa, 0xbb, 0xcc, 0xdd, 1]), [0xcc, 9, 0xbb, 0xd7, 1]);
         assert_eq!(applied(&edit, &[1, 2, 3, 0x45, 6, 7]), [3, 9, 2, 0x47, 6, 7]);
+    }
+
+    #[test]
+    fn where_nothing_moves_a_packet_changes_in_its_place() {
+        for len in 8..=40 {
+            // Every third octet is set, of every fifth the high half stays.
+            let mut sources: Vec<u32> = octets(0).chain((1..len).flat_map(octets)).collect();
+            for at in 0..len as usize {
+                let bits = &mut sources[8 * at..8 * at + 8];
+                match at {
+                    at if at % 3 == 0 || at + 1 == len as usize => bits.fill(LITERAL),
+                    at if at % 5 == 0 => bits[4..].fill(LITERAL),
+                    _ => {}
+                }
+            }
+            let out: Vec<u8> = (0..len as u8).map(|at| at ^ 0x5a).collect();
+            let edit = Edit::new(len as usize, &out, &sources, |_| panic!("all stand in their places"));
+            let packet: Vec<u8> = (0..len as u8 + 3).map(|at| at.wrapping_mul(37)).collect();
+            let mut changed = packet.clone();
+            assert!(edit.change(&mut changed));
+            assert_eq!(changed, applied(&edit, &packet), "{len} octets");
+        }
+        let moved = Edit::new(9, &[1; 8], &[LITERAL; 64], |_| panic!("all stand in their places"));
+        assert!(!moved.change(&mut [0; 9]), "the packet becomes shorter");
     }
 
     #[test]

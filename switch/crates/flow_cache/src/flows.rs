@@ -1,13 +1,11 @@
 //! The table of ways.
 
-use std::hash::{BuildHasher, RandomState};
-
 use runtime::Writes;
 
 use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
 use crate::reads::{Read, Reads};
-use crate::shape::{MOST_WORDS, Shape, Words};
+use crate::shape::{MOST_WORDS, Secret, Shape, Words};
 use crate::{Key, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
@@ -63,8 +61,7 @@ pub enum Keeping {
 /// Ways by their keys.
 pub struct Flows {
     settings: Settings,
-    /// Keys come from the network.
-    secret: u64,
+    secret: Secret,
     /// With their numbers, those that find most first.
     shapes: Vec<(u32, Shape)>,
     next_shape: u32,
@@ -84,7 +81,7 @@ impl Flows {
         let ways = settings.ways.max(PLACES).next_power_of_two();
         Self {
             settings,
-            secret: RandomState::new().hash_one(0),
+            secret: Secret::new(),
             shapes: Vec::new(),
             next_shape: 0,
             marks: vec![[0; PLACES]; ways / PLACES].into(),
@@ -132,7 +129,7 @@ impl Flows {
         if self.settings.always {
             return Look::Learn;
         }
-        let flow = self.seen.flow(port, packet, self.secret);
+        let flow = self.seen.flow(port, packet, self.secret.first());
         // Who is met twice by few looks sends many packets.
         let after = if self.gate.is_seldom() { self.settings.after.min(2) } else { self.settings.after };
         let learn = self.seen.is_often(flow, after) && self.budget.take_way();
@@ -142,9 +139,9 @@ impl Flows {
     /// The shape by which the packet's way is found, where it is, and what it read.
     #[inline]
     fn find(&self, port: u32, packet: &[u8]) -> Option<(usize, usize, Read)> {
-        let mut words: Words = [0; MOST_WORDS + 1];
+        let mut words: Words = [0; MOST_WORDS + 2];
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
-            let Some(hash) = shape.key(port, packet, self.secret, &mut words) else { continue };
+            let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { continue };
             let (place, mark) = self.place(hash);
             for (at, other) in self.marks[place].iter().enumerate() {
                 if *other != mark {
@@ -191,10 +188,10 @@ impl Flows {
         let Watched { key, way, read } = watched;
         let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
         let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
-        let mut words: Words = [0; MOST_WORDS + 1];
+        let mut words: Words = [0; MOST_WORDS + 2];
         let (number, shape) = &self.shapes[order];
         let (number, words_of_key) = (*number, shape.len());
-        let Some(hash) = shape.key(port, packet, self.secret, &mut words) else { return Keeping::KeptOut };
+        let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
         let (place, mark) = self.place(hash);
         let Some(at) = self.room(place) else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
@@ -225,7 +222,7 @@ impl Flows {
 
     /// The way of a packet, as it came in, can't be kept.
     pub fn keep_out(&mut self, port: u32, packet: &[u8]) -> Keeping {
-        let flow = self.seen.flow(port, packet, self.secret);
+        let flow = self.seen.flow(port, packet, self.secret.first());
         self.seen.keep_out(flow);
         Keeping::KeptOut
     }
@@ -283,7 +280,7 @@ mod tests {
     }
 
     fn way(port: u32) -> Way {
-        Way { end: End::Sent(port), edit: Edit::default(), found: [].into(), counts: [].into() }
+        Way { end: End::Sent(port), edit: Edit::default(), found: [].into(), missed: None, counts: [].into() }
     }
 
     fn known(flows: &mut Flows, packet: &[u8]) -> Option<u32> {

@@ -44,6 +44,8 @@ pub struct Way {
     pub edit: Edit,
     /// The table and the slot of each entry that was found, where somebody asks for that.
     pub found: Box<[(TableId, u32)]>,
+    /// The number of the tables in which none was found, if they are counted together and not among those found.
+    pub missed: Option<u32>,
     /// The cells that counted it.
     pub counts: Box<[(CounterId, u64)]>,
 }

@@ -1,12 +1,15 @@
 //! The form of a key: which bits of a packet it holds.
 
+use std::array::from_fn;
+use std::hash::{BuildHasher, RandomState};
+
 use crate::{Key, Octets, WINDOW};
 
 /// Words of a key at most: a way that looks at more costs more to find again than to run.
 pub const MOST_WORDS: usize = 20;
 
 /// A key's words. The last one holds the port, and the length where it matters.
-pub type Words = [u64; MOST_WORDS + 1];
+pub type Words = [u64; MOST_WORDS + 2];
 
 /// A mask for eight octets of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,20 +62,44 @@ impl Shape {
 
     /// The key of a packet and its hash; none of a packet whose length or numbers let it take no such way.
     #[inline]
-    pub fn key(&self, port: u32, packet: &[u8], secret: u64, words: &mut Words) -> Option<u64> {
+    pub fn key(&self, port: u32, packet: &[u8], secret: &Secret, words: &mut Words) -> Option<u64> {
         if packet.len() < self.key.at_least || !self.key.ranges.iter().all(|range| range.holds(packet)) {
             return None;
         }
         let length = if self.key.exact_length { packet.len() as u64 } else { 0 };
-        let last = length << 32 | u64::from(port);
-        let mut hash = secret;
         for (word, into) in self.words.iter().zip(words.iter_mut()) {
             let octets = packet[word.at..word.at + 8].try_into().expect("eight octets");
             *into = u64::from_le_bytes(octets) & word.mask;
-            hash = mix(hash, *into);
         }
-        words[self.words.len()] = last;
-        Some(mix(hash, last))
+        let last = self.words.len();
+        (words[last], words[last + 1]) = (length << 32 | u64::from(port), 0);
+        Some(secret.hash(&words[..self.len().next_multiple_of(2)]))
+    }
+}
+
+/// Keys come from the network: whoever does not know these numbers finds no keys of one hash.
+pub struct Secret([u64; MOST_WORDS + 2]);
+
+impl Secret {
+    pub fn new() -> Self {
+        let random = RandomState::new();
+        Self(from_fn(|at| random.hash_one(at)))
+    }
+
+    /// A number of it.
+    pub fn first(&self) -> u64 {
+        self.0[0]
+    }
+
+    /// Of words, two by two: UMAC's NH (RFC 4418, section 5.2.2), whose products need not wait for each other, and which
+    /// is mixed afterwards.
+    #[inline]
+    fn hash(&self, words: &[u64]) -> u64 {
+        let pairs = words.as_chunks::<2>().0.iter().zip(self.0.as_chunks::<2>().0);
+        let sum = pairs.fold(0u128, |sum, ([a, b], [with_a, with_b])| {
+            sum.wrapping_add(u128::from(a.wrapping_add(*with_a)) * u128::from(b.wrapping_add(*with_b)))
+        });
+        mix(mix(self.0[0], sum as u64), (sum >> 64) as u64)
     }
 }
 
@@ -96,8 +123,26 @@ mod tests {
     }
 
     fn words(shape: &Shape, port: u32, packet: &[u8]) -> Option<Vec<u64>> {
-        let mut words = [0; MOST_WORDS + 1];
-        shape.key(port, packet, 1, &mut words).map(|_| words[..shape.len()].to_vec())
+        let mut words = [0; MOST_WORDS + 2];
+        shape.key(port, packet, &Secret::new(), &mut words).map(|_| words[..shape.len()].to_vec())
+    }
+
+    #[test]
+    fn every_word_of_a_key_makes_another_hash() {
+        let secret = Secret::new();
+        for length in 1..=20 {
+            let shape = Shape::new(&key(&[(0, 64 * length)], 8 * length)).unwrap();
+            let hash = |port, packet: &[u8]| shape.key(port, packet, &secret, &mut [7; MOST_WORDS + 2]).unwrap();
+            let packet = vec![0x5a; 8 * length];
+            let before = hash(1, &packet);
+            assert_eq!(hash(1, &packet), before);
+            assert_ne!(hash(2, &packet), before);
+            for word in 0..length {
+                let mut other = packet.clone();
+                other[8 * word + 3] ^= 1;
+                assert_ne!(hash(1, &other), before, "word {word} of {length}");
+            }
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn watched() -> Watched {
     let mut octets = Octets::default();
     assert!(octets.add_bits(0, 64));
     let key = Key { octets, at_least: 8, exact_length: false, ranges: vec![] };
-    let way = Way { end: End::Sent(1), edit: Edit::default(), found: [].into(), counts: [].into() };
+    let way = Way { end: End::Sent(1), edit: Edit::default(), found: [].into(), missed: None, counts: [].into() };
     Watched { key, way, read: [0].into() }
 }
 

@@ -28,6 +28,8 @@ const BURST: u32 = 32;
 /// Bursts after which default entries are told how many packets found no other: most tables of a large program are
 /// empty. Fewer packets than would overflow the bytes in [`Context::missed`].
 const BURSTS: u32 = 32;
+/// Sets of tables at most in [`Context::missed_together`].
+const TOGETHER: usize = 64;
 /// A packet in [`Context::missed`].
 pub const PACKET: u64 = 1 << 32;
 
@@ -57,6 +59,8 @@ pub struct Context<'d> {
     /// By table: what found no entry and the counter of the default entry does not have yet, packets above bit 32, bytes
     /// below. Compiled code adds to them where it sees that a table is empty.
     pub missed: Vec<u64>,
+    /// Tables that packets of known ways miss together, and what they missed, as in `missed`.
+    missed_together: Vec<(Box<[TableId]>, u64)>,
     /// Bursts since they were handed over.
     bursts: u32,
     /// The table of the last lookup, and the slot of what it found: an entry, or the default one.
@@ -93,6 +97,7 @@ impl<'d> Context<'d> {
             uncounted: Uncounted::new(device.tables.len()),
             uncounted_cells: UncountedCells::default(),
             missed: vec![0; device.tables.len()],
+            missed_together: Vec::new(),
             bursts: 0,
             entry: None,
             chosen: None,
@@ -164,6 +169,10 @@ impl<'d> Context<'d> {
 
     fn hand_over_missed(&mut self) {
         self.bursts = 0;
+        for (tables, missed) in &mut self.missed_together {
+            let missed = std::mem::take(missed);
+            tables.iter().for_each(|table| self.missed[table.index()] += missed);
+        }
         for (missed, table) in self.missed.iter_mut().zip(&self.device.tables) {
             let missed = std::mem::take(missed);
             if missed != 0 {

@@ -159,6 +159,9 @@ impl Engine<'_> {
         for (table, slot) in &way.found {
             self.context.note_found(*table, *slot);
         }
+        if let Some(number) = way.missed {
+            self.context.note_missed_together(number);
+        }
         for (counter, index) in &way.counts {
             self.context.count(*counter, *index);
         }
@@ -166,9 +169,11 @@ impl Engine<'_> {
             End::DroppedInIngress => self.drop_packet(DropReason::Ingress),
             End::DroppedInEgress(_) => self.drop_packet(DropReason::Egress),
             End::Sent(port) => {
-                self.context.cursor = way.edit.taken();
-                way.edit.write(self.context.packet.bytes(), &mut self.context.out);
-                self.context.finish();
+                if !way.edit.change(self.context.packet.bytes_mut()) {
+                    self.context.cursor = way.edit.taken();
+                    way.edit.write(self.context.packet.bytes(), &mut self.context.out);
+                    self.context.finish();
+                }
                 self.transmit(port, now, sink);
             }
         }
@@ -200,7 +205,11 @@ impl Engine<'_> {
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
         self.backend = plain;
-        known.watching.watcher().finish()
+        let mut watched = known.watching.watcher().finish()?;
+        let mut found = mem::take(&mut watched.way.found).into_vec();
+        watched.way.missed = self.context.missed_together(&mut found);
+        watched.way.found = found.into();
+        Some(watched)
     }
 
     /// Runs the packet, and panics if it takes another way; true, or false if it has to wait for its port, as the way then
@@ -224,7 +233,8 @@ impl Engine<'_> {
         let Some(Watched { way: taken, .. }) = watched else {
             panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
         };
-        let same = (taken.end, &taken.found, &taken.counts) == (way.end, &way.found, &way.counts);
+        let found = |way: &Way| (way.end, way.found.clone(), way.missed, way.counts.clone());
+        let same = found(&taken) == found(way);
         assert!(same, "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}");
         if let End::Sent(_) = way.end {
             let sent = self.context.packet.bytes();

@@ -2,6 +2,7 @@
 
 mod common;
 mod concurrent;
+mod misses;
 mod packet;
 mod profiles;
 mod tables;
