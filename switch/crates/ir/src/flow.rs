@@ -31,6 +31,15 @@ impl Flow {
         self.spans[block.index()].is_some()
     }
 
+    /// Whether there are no loops.
+    pub fn is_straight(&self) -> bool {
+        let mut seen = vec![false; self.predecessors.len()];
+        self.order.iter().all(|block| {
+            seen[block.index()] = true;
+            self.predecessors[block.index()].iter().all(|before| before != block && seen[before.index()])
+        })
+    }
+
     /// Whether every path to `b` passes `a`; true of all when `b` is never reached.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         match (self.spans[a.index()], self.spans[b.index()]) {
@@ -159,6 +168,7 @@ mod tests {
         assert_eq!(dominated_by(&flow, 1), [1]);
         assert_eq!(dominated_by(&flow, 3), [3]);
         assert_eq!(flow.predecessors[3].len(), 2);
+        assert!(flow.is_straight());
     }
 
     #[test]
@@ -167,6 +177,9 @@ mod tests {
         let flow = Flow::new(&function([jump(1), branch(2, 3), jump(1), Terminator::Return]));
         assert_eq!(dominated_by(&flow, 1), [1, 2, 3]);
         assert_eq!(dominated_by(&flow, 2), [2]);
+        assert!(!flow.is_straight());
+        let itself = Terminator::Jump(BlockId::new(0));
+        assert!(!Flow::new(&function([itself])).is_straight());
     }
 
     #[test]

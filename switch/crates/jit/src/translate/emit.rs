@@ -13,13 +13,26 @@ impl Translator<'_> {
         self.blocks[block.index()].expect("reachable blocks exist")
     }
 
-    /// The block to jump to; it goes on with what is known here if nobody else goes there.
+    /// The block to jump to; it goes on with what is known here, and wherever else something jumps to it.
     pub(super) fn target(&mut self, to: BlockId) -> Block {
+        let to = self.destination(to);
         self.reached[to.index()] = true;
-        if self.flow.predecessors[to.index()].len() == 1 && to.index() != 0 {
-            self.known_at[to.index()] = Some(self.known.clone());
+        if to.index() != 0 && (self.is_straight || self.flow.predecessors[to.index()].len() == 1) {
+            match &mut self.known_at[to.index()] {
+                Some(known) => known.join(&self.known),
+                none => *none = Some(self.known.clone()),
+            }
         }
         self.block(to)
+    }
+
+    /// The same where the operand is found to be this.
+    pub(super) fn target_if(&mut self, operand: Operand, is: u128, to: BlockId) -> Block {
+        let before = self.known.clone();
+        self.assume(operand, is);
+        let target = self.target(to);
+        self.known = before;
+        target
     }
 
     pub(super) fn jump(&mut self, to: BlockId) {

@@ -20,27 +20,49 @@ pub(crate) struct Known {
 struct Scalar {
     offset: u32,
     ty: Type,
-    value: Value,
+    fact: Fact,
+}
+
+/// What is known of a scalar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fact {
+    Value(Value),
+    Constant(u128),
 }
 
 impl Known {
-    /// The value of the scalar at `offset`, if it is known.
-    pub fn get(&self, offset: u32, ty: Type) -> Option<Value> {
-        self.scalars.iter().rev().find(|scalar| scalar.offset == offset && scalar.ty == ty).map(|scalar| scalar.value)
+    /// What is known of the scalar at `offset`.
+    pub fn get(&self, offset: u32, ty: Type) -> Option<Fact> {
+        self.scalars.iter().rev().find(|scalar| scalar.offset == offset && scalar.ty == ty).map(|scalar| scalar.fact)
+    }
+
+    /// A value is this constant from here on.
+    pub fn assume(&mut self, value: Value, is: u128) {
+        let same = self.scalars.iter_mut().filter(|scalar| scalar.fact == Fact::Value(value));
+        same.for_each(|scalar| scalar.fact = Fact::Constant(is));
     }
 
     /// The scalar at `offset` was written.
-    pub fn write(&mut self, offset: u32, ty: Type, value: Value) {
+    pub fn write(&mut self, offset: u32, ty: Type, fact: Fact) {
         self.forget(offset, ty.bytes());
-        self.learn(offset, ty, value);
+        self.learn(offset, ty, fact);
     }
 
     /// The scalar at `offset` was read.
-    pub fn learn(&mut self, offset: u32, ty: Type, value: Value) {
+    pub fn learn(&mut self, offset: u32, ty: Type, fact: Fact) {
         if self.scalars.len() == MOST {
             self.scalars.drain(..MOST / 2);
         }
-        self.scalars.push(Scalar { offset, ty, value });
+        self.scalars.push(Scalar { offset, ty, fact });
+    }
+
+    /// Where two ways join: what is known on both. A value that is the same on both stood before they parted.
+    pub fn join(&mut self, other: &Self) {
+        self.scalars.retain(|scalar| other.get(scalar.offset, scalar.ty) == Some(scalar.fact));
+        if self.found != other.found {
+            self.found = None;
+        }
+        self.written &= other.written;
     }
 
     /// These bytes were written in an unknown way.

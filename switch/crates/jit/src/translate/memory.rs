@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types::*};
 use ir::{Index, Operand, Place, storage_size};
 
+use super::known::Fact;
 use super::{Memory, Translator, type_of};
 use crate::helper::Helper;
 use crate::raw::at;
@@ -116,14 +117,21 @@ impl Translator<'_> {
 
     /// The scalar at `delta` bytes from an address.
     pub(super) fn load_at(&mut self, address: Address, delta: u32, ty: Type) -> Value {
-        let known = address.fixed.and_then(|fixed| self.known.get(fixed + delta, ty));
-        known.unwrap_or_else(|| {
-            let value = self.load_from(Memory::Frame, ty, address.base, address.offset + delta as i32);
-            if let Some(fixed) = address.fixed {
-                self.known.learn(fixed + delta, ty, value);
+        match address.fixed.and_then(|fixed| self.known.get(fixed + delta, ty)) {
+            Some(Fact::Value(value)) => value,
+            Some(Fact::Constant(value)) => self.constant(ty, value),
+            None => {
+                let value = self.load_from(Memory::Frame, ty, address.base, address.offset + delta as i32);
+                if let Some(fixed) = address.fixed {
+                    self.known.learn(fixed + delta, ty, Fact::Value(value));
+                }
+                value
             }
-            value
-        })
+        }
+    }
+
+    fn fact(&self, value: Value) -> Fact {
+        self.constant_of_value(value).map_or(Fact::Value(value), Fact::Constant)
     }
 
     /// Stores a scalar at `delta` bytes from an address.
@@ -131,14 +139,17 @@ impl Translator<'_> {
         self.store_to(Memory::Frame, value, address.base, address.offset + delta as i32);
         if let Some(fixed) = address.fixed {
             let ty = self.type_of_value(value);
-            self.known.write(fixed + delta, ty, value);
+            self.known.write(fixed + delta, ty, self.fact(value));
         }
     }
 
     pub(super) fn load(&mut self, place: &Place, width: u32) -> Value {
         if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
-            let constant = self.known.get(place.offset, type_of(width));
-            return constant.unwrap_or_else(|| self.builder.use_var(*variable));
+            let variable = *variable;
+            return match self.known_constant(place, width) {
+                Some(value) => self.constant(type_of(width), value),
+                None => self.builder.use_var(variable),
+            };
         }
         let address = self.readable(place);
         self.load_at(address, 0, type_of(width))
@@ -149,9 +160,9 @@ impl Translator<'_> {
         if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
             self.builder.def_var(*variable, value);
             // Other values are kept by their variables.
-            match self.constant_of_value(value) {
-                Some(_) => self.known.write(place.offset, type_of(width), value),
-                None => self.known.forget(place.offset, storage_size(width)),
+            match self.fact(value) {
+                constant @ Fact::Constant(_) => self.known.write(place.offset, type_of(width), constant),
+                Fact::Value(_) => self.known.forget(place.offset, storage_size(width)),
             }
             return;
         }

@@ -18,6 +18,7 @@ mod scalar;
 mod stage;
 mod state;
 mod table;
+mod threading;
 mod wide;
 mod wire;
 
@@ -106,10 +107,14 @@ struct Translator<'a> {
     temps: Vec<Option<Slot>>,
     /// How often each temp is read.
     uses: Vec<u32>,
+    /// What assigns each temp.
+    definitions: Vec<Option<&'a Inst>>,
     blocks: Vec<Option<Block>>,
     /// What is jumped to. What is known at compile time leaves the rest out.
     reached: Vec<bool>,
-    /// What is known where a block begins; of blocks with one predecessor, once that is translated.
+    /// Whether blocks jump to later ones only: all that lead to a block are translated before it.
+    is_straight: bool,
+    /// What is known where a block begins; where there are loops, of blocks with one predecessor alone.
     known_at: Vec<Option<Known>>,
     known: Known,
     scratch: Option<StackSlot>,
@@ -151,9 +156,11 @@ pub(crate) fn translate<'a>(
     let fuel = builder.declare_var(I32);
     let flow = Flow::new(function);
     let mut uses = vec![0; function.temps.len()];
+    let mut definitions = vec![None; function.temps.len()];
     for block in &flow.order {
         let block = &function.blocks[*block];
         block.insts.iter().for_each(|inst| inst.uses(|temp| uses[temp.index()] += 1));
+        block.insts.iter().for_each(|inst| inst.defs(|temp| definitions[temp.index()] = Some(inst)));
         block.end.uses(|temp| uses[temp.index()] += 1);
     }
     let mut translator = Translator {
@@ -165,8 +172,10 @@ pub(crate) fn translate<'a>(
         regions,
         temps: vec![None; function.temps.len()],
         uses,
+        definitions,
         blocks: vec![None; function.blocks.len()],
         reached: vec![false; function.blocks.len()],
+        is_straight: flow.is_straight(),
         known_at: vec![None; function.blocks.len()],
         known: Known::default(),
         scratch: None,
@@ -361,9 +370,10 @@ impl Translator<'_> {
                 if let Some(cond) = self.constant_of(*cond) {
                     return self.jump(if cond != 0 { *then } else { *otherwise });
                 }
-                let cond = self.operand(*cond, 1);
-                let (then, otherwise) = (self.target(*then), self.target(*otherwise));
-                self.builder.ins().brif(cond, then, &[], otherwise, &[]);
+                let value = self.operand(*cond, 1);
+                let then = self.target_if(*cond, 1, *then);
+                let otherwise = self.target_if(*cond, 0, *otherwise);
+                self.builder.ins().brif(value, then, &[], otherwise, &[]);
             }
             Terminator::Switch { value, cases, default, .. } if self.constant_of(*value).is_some() => {
                 let value = self.constant_of(*value);
@@ -371,11 +381,13 @@ impl Translator<'_> {
                 self.jump(case.map_or(*default, |(_, to)| *to));
             }
             Terminator::Switch { value, width, cases, default } if cases.len() <= FEW_CASES => {
-                let value = self.operand(*value, *width);
+                let operand = *value;
+                let value = self.operand(operand, *width);
                 for (case, to) in cases {
+                    let to = self.target_if(operand, *case, *to);
                     let case = self.constant(type_of(*width), *case);
                     let same = self.builder.ins().icmp(IntCC::Equal, value, case);
-                    let (to, next) = (self.target(*to), self.builder.create_block());
+                    let next = self.builder.create_block();
                     self.builder.ins().brif(same, to, &[], next, &[]);
                     self.builder.switch_to_block(next);
                 }

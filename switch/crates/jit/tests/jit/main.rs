@@ -1,5 +1,6 @@
 //! The JIT against the meaning of the flat form.
 
+mod branches;
 mod externs;
 mod few;
 mod guard;

@@ -1,0 +1,118 @@
+//! Jump threading: what a branch was taken for holds until something else is written, and whoever jumps to a block that
+//! only asks for what is known goes straight to where the answer leads. Programs ask again and again whether a packet is
+//! decided, or a header there.
+
+use ir::eval;
+use ir::{BinaryOp, Block, BlockId, CompareOp, Handle, Inst, Operand, Place, Temp, Terminator, UnaryOp};
+
+use super::known::Fact;
+use super::{Slot, Translator, type_of};
+
+/// Instructions of a block that only asks, at most.
+const MOST: usize = 8;
+
+impl Translator<'_> {
+    /// From here on an operand is known to be this.
+    pub(super) fn assume(&mut self, operand: Operand, is: u128) {
+        let Operand::Temp(temp) = operand else { return };
+        if let Some(Slot::Value(value)) = self.temps[temp.index()] {
+            self.known.assume(value, is);
+        }
+        let one_bit = self.width(temp) == 1;
+        match self.definitions[temp.index()] {
+            Some(Inst::Unary { op: UnaryOp::Not, a, .. }) if one_bit => self.assume(*a, is ^ 1),
+            Some(Inst::Binary { op: BinaryOp::And, a, b, .. }) if one_bit && is == 1 => {
+                self.assume(*a, 1);
+                self.assume(*b, 1);
+            }
+            Some(Inst::Binary { op: BinaryOp::Or, a, b, .. }) if one_bit && is == 0 => {
+                self.assume(*a, 0);
+                self.assume(*b, 0);
+            }
+            Some(Inst::Compare { op, a, b, .. }) if *op == [CompareOp::Ne, CompareOp::Eq][is as usize & 1] => {
+                match (self.constant_of(*a), self.constant_of(*b)) {
+                    (None, Some(is)) => self.assume(*a, is),
+                    (Some(is), None) => self.assume(*b, is),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where a jump to a block leads from here.
+    pub(super) fn destination(&self, mut to: BlockId) -> BlockId {
+        // All that leads to a block has to be translated before it.
+        while self.is_straight
+            && let Some(next) = self.answer(to)
+        {
+            to = next;
+        }
+        to
+    }
+
+    /// Where a block leads that does nothing but ask for what is known here.
+    fn answer(&self, id: BlockId) -> Option<BlockId> {
+        let block = &self.function.blocks[id];
+        if block.insts.len() > MOST || !self.is_read_here_alone(block) {
+            return None;
+        }
+        let mut values: Vec<(Temp, u128)> = Vec::with_capacity(MOST);
+        let of = |values: &[(Temp, u128)], operand: Operand| {
+            let found = values.iter().find(|(temp, _)| operand == Operand::Temp(*temp));
+            found.map(|(_, value)| *value).or_else(|| self.constant_of(operand))
+        };
+        for inst in &block.insts {
+            let of = |operand| of(&values, operand);
+            let (dst, value) = match inst {
+                Inst::Load { dst, place } => (*dst, self.known_constant(place, self.width(*dst))),
+                Inst::Unary { dst, op, a } => (*dst, of(*a).map(|a| eval::unary(*op, a, self.width(*dst)))),
+                Inst::Binary { dst, op, a, b } => (*dst, self.either_is_enough(*dst, *op, of(*a), of(*b))),
+                Inst::Compare { dst, op, width, a, b } => {
+                    (*dst, of(*a).zip(of(*b)).map(|(a, b)| eval::compare(*op, a, b, *width).into()))
+                }
+                note if note.is_note() && self.shared.stages.is_none() => continue,
+                _ => return None,
+            };
+            values.extend(value.map(|value| (dst, value)));
+        }
+        match &block.end {
+            Terminator::Jump(to) => Some(*to),
+            Terminator::Branch { cond, then, otherwise } => {
+                of(&values, *cond).map(|cond| if cond != 0 { *then } else { *otherwise })
+            }
+            Terminator::Switch { .. } | Terminator::Return => None,
+        }
+    }
+
+    fn either_is_enough(&self, dst: Temp, op: BinaryOp, a: Option<u128>, b: Option<u128>) -> Option<u128> {
+        match (op, a, b) {
+            (_, Some(a), Some(b)) => Some(eval::binary(op, a, b, self.width(dst))),
+            (BinaryOp::And, Some(0), _) | (BinaryOp::And, _, Some(0)) => Some(0),
+            (BinaryOp::Or, Some(1), _) | (BinaryOp::Or, _, Some(1)) if self.width(dst) == 1 => Some(1),
+            _ => None,
+        }
+    }
+
+    /// Whether nobody else reads what a block computes.
+    fn is_read_here_alone(&self, block: &Block) -> bool {
+        let mut read: Vec<Temp> = Vec::new();
+        block.insts.iter().for_each(|inst| inst.uses(|temp| read.push(temp)));
+        block.end.uses(|temp| read.push(temp));
+        let mut alone = true;
+        for inst in &block.insts {
+            inst.defs(|temp| {
+                alone &= self.uses[temp.index()] as usize == read.iter().filter(|other| **other == temp).count();
+            });
+        }
+        alone
+    }
+
+    pub(super) fn known_constant(&self, place: &Place, width: u32) -> Option<u128> {
+        let known = place.index.is_none().then(|| self.known.get(place.offset, type_of(width))).flatten();
+        match known {
+            Some(Fact::Constant(value)) => Some(value),
+            Some(Fact::Value(_)) | None => None,
+        }
+    }
+}
