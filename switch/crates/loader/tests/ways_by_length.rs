@@ -80,8 +80,8 @@ fn packets_of_all_lengths_leave_as_the_interpreter_has_them_leave() {
                 assert_eq!(got.0, expected.0, "{kind:?}, {} octets: {packet:?}", packet.len());
             }
             // Long enough or not, more than 20 octets or not; a way for each length, or each pair of numbers, where more is
-            // made of it.
-            let most = [4, 2 * 330, 4, 2 * 330, 2 * 330, 3000][usize::from(who)];
+            // made of it. Of hundreds of ways some push each other out, and are learned again.
+            let most = [4, 1000, 4, 1000, 1000, 3000][usize::from(who)];
             assert!(learned <= most, "{kind:?}, {who}: {learned}");
         }
     }
