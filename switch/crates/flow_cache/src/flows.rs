@@ -5,7 +5,7 @@ use runtime::Writes;
 use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
 use crate::reads::{Read, Reads};
-use crate::shape::{MOST_WORDS, Secret, Shape, Words};
+use crate::shape::{Secret, Shape, Words};
 use crate::{Key, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
@@ -139,7 +139,7 @@ impl Flows {
     /// The shape by which the packet's way is found, where it is, and what it read.
     #[inline]
     fn find(&self, port: u32, packet: &[u8]) -> Option<(usize, usize, Read)> {
-        let mut words: Words = [0; MOST_WORDS + 2];
+        let mut words = Words::default();
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
             let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { continue };
             let (place, mark) = self.place(hash);
@@ -188,7 +188,7 @@ impl Flows {
         let Watched { key, way, read } = watched;
         let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
         let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
-        let mut words: Words = [0; MOST_WORDS + 2];
+        let mut words = Words::default();
         let (number, shape) = &self.shapes[order];
         let (number, words_of_key) = (*number, shape.len());
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };

@@ -8,7 +8,7 @@ use crate::{Key, Octets, WINDOW};
 /// Words of a key at most: a way that looks at more costs more to find again than to run.
 pub const MOST_WORDS: usize = 20;
 
-/// A key's words. The last one holds the port, and the length where it matters.
+/// A key's words. Its last one holds the port, and the length where it matters; one more makes pairs of all.
 pub type Words = [u64; MOST_WORDS + 2];
 
 /// A mask for eight octets of the packet.
@@ -78,7 +78,7 @@ impl Shape {
 }
 
 /// Keys come from the network: whoever does not know these numbers finds no keys of one hash.
-pub struct Secret([u64; MOST_WORDS + 2]);
+pub struct Secret(Words);
 
 impl Secret {
     pub fn new() -> Self {
@@ -91,8 +91,8 @@ impl Secret {
         self.0[0]
     }
 
-    /// Of words, two by two: UMAC's NH (RFC 4418, section 5.2.2), whose products need not wait for each other, and which
-    /// is mixed afterwards.
+    /// Of words, two by two, as UMAC's NH does it (RFC 4418, section 5.2): no product waits for another. It is mixed
+    /// afterwards.
     #[inline]
     fn hash(&self, words: &[u64]) -> u64 {
         let pairs = words.as_chunks::<2>().0.iter().zip(self.0.as_chunks::<2>().0);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn words(shape: &Shape, port: u32, packet: &[u8]) -> Option<Vec<u64>> {
-        let mut words = [0; MOST_WORDS + 2];
+        let mut words = Words::default();
         shape.key(port, packet, &Secret::new(), &mut words).map(|_| words[..shape.len()].to_vec())
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let secret = Secret::new();
         for length in 1..=20 {
             let shape = Shape::new(&key(&[(0, 64 * length)], 8 * length)).unwrap();
-            let hash = |port, packet: &[u8]| shape.key(port, packet, &secret, &mut [7; MOST_WORDS + 2]).unwrap();
+            let hash = |port, packet: &[u8]| shape.key(port, packet, &secret, &mut Words::default()).unwrap();
             let packet = vec![0x5a; 8 * length];
             let before = hash(1, &packet);
             assert_eq!(hash(1, &packet), before);

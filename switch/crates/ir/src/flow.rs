@@ -32,7 +32,7 @@ impl Flow {
     }
 
     /// Whether there are no loops.
-    pub fn is_straight(&self) -> bool {
+    pub fn is_acyclic(&self) -> bool {
         let mut seen = vec![false; self.predecessors.len()];
         self.order.iter().all(|block| {
             seen[block.index()] = true;
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(dominated_by(&flow, 1), [1]);
         assert_eq!(dominated_by(&flow, 3), [3]);
         assert_eq!(flow.predecessors[3].len(), 2);
-        assert!(flow.is_straight());
+        assert!(flow.is_acyclic());
     }
 
     #[test]
@@ -177,9 +177,9 @@ mod tests {
         let flow = Flow::new(&function([jump(1), branch(2, 3), jump(1), Terminator::Return]));
         assert_eq!(dominated_by(&flow, 1), [1, 2, 3]);
         assert_eq!(dominated_by(&flow, 2), [2]);
-        assert!(!flow.is_straight());
+        assert!(!flow.is_acyclic());
         let itself = Terminator::Jump(BlockId::new(0));
-        assert!(!Flow::new(&function([itself])).is_straight());
+        assert!(!Flow::new(&function([itself])).is_acyclic());
     }
 
     #[test]

@@ -111,7 +111,8 @@ impl Jit {
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();
         for (id, function) in program.functions.iter() {
-            if is_empty(function) || (special.is_some() && !looks_up_tables(function)) {
+            let looks_up = looks_up_tables(function);
+            if is_empty(function) || (special.is_some() && !looks_up) {
                 functions.push(None);
                 continue;
             }
@@ -125,7 +126,7 @@ impl Jit {
             if let (Some(listing), Some(before)) = (&mut listing, before) {
                 listing.push_str(&format!("{name}:\n{before}\n{text}\n"));
             }
-            functions.push(Some((compiled, summary, looks_up_tables(function))));
+            functions.push(Some((compiled, summary, looks_up)));
         }
         let code = compiler.finish()?;
         let functions = functions.into_iter().enumerate().map(|(at, compiled)| match (compiled, special) {

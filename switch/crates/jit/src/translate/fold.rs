@@ -35,10 +35,16 @@ impl Translator<'_> {
 
     /// What an instruction computes, if that is known.
     pub(super) fn fold(&self, inst: &Inst) -> Option<(Temp, Operand)> {
-        let known = |operand: Operand| self.constant_of(operand);
+        self.fold_with(inst, &|operand| self.constant_of(operand))
+    }
+
+    /// The same where other operands are known.
+    pub(super) fn fold_with(&self, inst: &Inst, known: &dyn Fn(Operand) -> Option<u128>) -> Option<(Temp, Operand)> {
         let result = match *inst {
             Inst::Unary { dst, op, a } => (dst, eval::unary(op, known(a)?, self.width(dst))),
-            Inst::Binary { dst, op, a, b } => return self.fold_binary(dst, op, a, b).map(|result| (dst, result)),
+            Inst::Binary { dst, op, a, b } => {
+                return self.fold_binary(dst, op, (a, known(a)), (b, known(b))).map(|result| (dst, result));
+            }
             Inst::Compare { dst, op, width, a, b } => (dst, eval::compare(op, known(a)?, known(b)?, width).into()),
             Inst::Resize { dst, signed, from, a } => (dst, eval::resize(signed, known(a)?, from, self.width(dst))),
             Inst::Slice { dst, a, hi, lo } => (dst, eval::slice(known(a)?, hi, lo)),
@@ -52,9 +58,14 @@ impl Translator<'_> {
     }
 
     /// One operand is enough for some operations.
-    fn fold_binary(&self, dst: Temp, op: BinaryOp, a: Operand, b: Operand) -> Option<Operand> {
+    fn fold_binary(
+        &self,
+        dst: Temp,
+        op: BinaryOp,
+        (a, x): (Operand, Option<u128>),
+        (b, y): (Operand, Option<u128>),
+    ) -> Option<Operand> {
         let width = self.width(dst);
-        let (x, y) = (self.constant_of(a), self.constant_of(b));
         if let (Some(x), Some(y)) = (x, y) {
             return Some(Operand::Imm(eval::binary(op, x, y, width)));
         }

@@ -113,7 +113,7 @@ struct Translator<'a> {
     /// What is jumped to. What is known at compile time leaves the rest out.
     reached: Vec<bool>,
     /// Whether blocks jump to later ones only: all that lead to a block are translated before it.
-    is_straight: bool,
+    is_acyclic: bool,
     /// What is known where a block begins; where there are loops, of blocks with one predecessor alone.
     known_at: Vec<Option<Known>>,
     known: Known,
@@ -175,7 +175,7 @@ pub(crate) fn translate<'a>(
         definitions,
         blocks: vec![None; function.blocks.len()],
         reached: vec![false; function.blocks.len()],
-        is_straight: flow.is_straight(),
+        is_acyclic: flow.is_acyclic(),
         known_at: vec![None; function.blocks.len()],
         known: Known::default(),
         scratch: None,

@@ -2,7 +2,6 @@
 //! only asks for what is known goes straight to where the answer leads. Programs ask again and again whether a packet is
 //! decided, or a header there.
 
-use ir::eval;
 use ir::{BinaryOp, Block, BlockId, CompareOp, Handle, Inst, Operand, Place, Temp, Terminator, UnaryOp};
 
 use super::known::Fact;
@@ -43,7 +42,7 @@ impl Translator<'_> {
     /// Where a jump to a block leads from here.
     pub(super) fn destination(&self, mut to: BlockId) -> BlockId {
         // All that leads to a block has to be translated before it.
-        while self.is_straight
+        while self.is_acyclic
             && let Some(next) = self.answer(to)
         {
             to = next;
@@ -63,18 +62,16 @@ impl Translator<'_> {
             found.map(|(_, value)| *value).or_else(|| self.constant_of(operand))
         };
         for inst in &block.insts {
-            let of = |operand| of(&values, operand);
-            let (dst, value) = match inst {
-                Inst::Load { dst, place } => (*dst, self.known_constant(place, self.width(*dst))),
-                Inst::Unary { dst, op, a } => (*dst, of(*a).map(|a| eval::unary(*op, a, self.width(*dst)))),
-                Inst::Binary { dst, op, a, b } => (*dst, self.either_is_enough(*dst, *op, of(*a), of(*b))),
-                Inst::Compare { dst, op, width, a, b } => {
-                    (*dst, of(*a).zip(of(*b)).map(|(a, b)| eval::compare(*op, a, b, *width).into()))
+            let value = match inst {
+                Inst::Load { dst, place } => self.known_constant(place, self.width(*dst)).map(|value| (*dst, value)),
+                Inst::Unary { .. } | Inst::Binary { .. } | Inst::Compare { .. } => {
+                    let folded = self.fold_with(inst, &|operand| of(&values, operand));
+                    folded.and_then(|(dst, result)| of(&values, result).map(|value| (dst, value)))
                 }
-                note if note.is_note() && self.shared.stages.is_none() => continue,
+                note if note.is_note() && self.shared.stages.is_none() => None,
                 _ => return None,
             };
-            values.extend(value.map(|value| (dst, value)));
+            values.extend(value);
         }
         match &block.end {
             Terminator::Jump(to) => Some(*to),
@@ -82,15 +79,6 @@ impl Translator<'_> {
                 of(&values, *cond).map(|cond| if cond != 0 { *then } else { *otherwise })
             }
             Terminator::Switch { .. } | Terminator::Return => None,
-        }
-    }
-
-    fn either_is_enough(&self, dst: Temp, op: BinaryOp, a: Option<u128>, b: Option<u128>) -> Option<u128> {
-        match (op, a, b) {
-            (_, Some(a), Some(b)) => Some(eval::binary(op, a, b, self.width(dst))),
-            (BinaryOp::And, Some(0), _) | (BinaryOp::And, _, Some(0)) => Some(0),
-            (BinaryOp::Or, Some(1), _) | (BinaryOp::Or, _, Some(1)) if self.width(dst) == 1 => Some(1),
-            _ => None,
         }
     }
 

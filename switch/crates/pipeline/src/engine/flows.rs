@@ -233,8 +233,8 @@ impl Engine<'_> {
         let Some(Watched { way: taken, .. }) = watched else {
             panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
         };
-        let found = |way: &Way| (way.end, way.found.clone(), way.missed, way.counts.clone());
-        let same = found(&taken) == found(way);
+        let same =
+            (taken.end, &taken.found, taken.missed, &taken.counts) == (way.end, &way.found, way.missed, &way.counts);
         assert!(same, "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}");
         if let End::Sent(_) = way.end {
             let sent = self.context.packet.bytes();
