@@ -8,8 +8,8 @@ use ir::{Frame, storage_size};
 
 pub use self::erased::Erased;
 
-/// Bytes after the frame that code may touch when it moves whole words at its end.
-const SLACK: usize = 64;
+/// Bytes after the frame that code may touch when it moves whole words at its end, or zeroes whole pieces.
+const SLACK: usize = erased::PIECE;
 
 /// A zeroed, 8-byte aligned piece of memory with a program's frame in it.
 #[derive(Debug, Clone)]
