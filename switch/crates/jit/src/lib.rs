@@ -26,27 +26,19 @@ use raw::RawContext;
 use slow::SlowCalls;
 pub use special::{AtOnce, specialise};
 pub use stages::{Stage, StageKind, Stages};
-use translate::{Shared, Summary};
-
-/// A compiled function.
-#[derive(Clone, Copy, Default)]
-struct Compiled {
-    /// `None` if it does nothing.
-    entry: Option<Entry>,
-    summary: Summary,
-    /// Whether code that was compiled for what the tables hold takes its place. Of such code itself none.
-    looks_up: bool,
-}
+use translate::Shared;
 
 /// A compiled program.
 pub struct Jit {
     program: Arc<Program>,
-    /// By index.
-    functions: Vec<Compiled>,
+    /// By index; `None` of those that do nothing.
+    functions: Vec<Option<Entry>>,
+    /// Bytes of output to reserve before any of them runs.
+    output: u32,
     /// Owns the memory that the entries point into.
     _code: Code,
-    /// And that of those functions that are no others for what the tables hold.
-    _general: Option<Arc<Jit>>,
+    /// For what the tables hold, the code for any content: that of the functions that are no others here.
+    general: Option<Arc<Jit>>,
     /// Compiled code holds their addresses.
     _slow_calls: SlowCalls,
     /// And those of the data of actions.
@@ -110,9 +102,9 @@ impl Jit {
         };
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();
+        let mut output = special.map_or(0, |(general, _)| general.output);
         for (id, function) in program.functions.iter() {
-            let looks_up = looks_up_tables(function);
-            if is_empty(function) || (special.is_some() && !looks_up) {
+            if is_empty(function) || (special.is_some() && !looks_up_tables(function)) {
                 functions.push(None);
                 continue;
             }
@@ -126,23 +118,23 @@ impl Jit {
             if let (Some(listing), Some(before)) = (&mut listing, before) {
                 listing.push_str(&format!("{name}:\n{before}\n{text}\n"));
             }
-            functions.push(Some((compiled, summary, looks_up)));
+            output += summary.output;
+            functions.push(Some(compiled));
         }
         let code = compiler.finish()?;
         let functions = functions.into_iter().enumerate().map(|(at, compiled)| match (compiled, special) {
-            (Some((function, summary, looks_up)), _) => {
-                Compiled { entry: Some(code.entry(function)), summary, looks_up: looks_up && special.is_none() }
-            }
+            (Some(function), _) => Some(code.entry(function)),
             (None, Some((general, _))) => general.functions[at],
-            (None, None) => Compiled::default(),
+            (None, None) => None,
         });
         let functions = functions.collect();
         let Shared { slow_calls, held, .. } = shared;
         Ok(Self {
             program,
             functions,
+            output,
             _code: code,
-            _general: special.map(|(general, _)| general.clone()),
+            general: special.map(|(general, _)| general.clone()),
             _slow_calls: slow_calls,
             _held: held,
             zeros,
@@ -156,30 +148,34 @@ impl Backend for Jit {
         self.run_some(&[function], context, &|_| true);
     }
 
-    #[allow(unsafe_code, reason = "this calls machine code")]
     fn run_some(
         &self,
         functions: &[FunctionId],
         context: &mut Context<'_>,
         stop: &dyn Fn(&Context<'_>) -> bool,
     ) -> usize {
-        let (mut looks_up, mut output) = (false, 0);
-        for function in functions {
-            let Compiled { summary, looks_up: one_does, .. } = &self.functions[function.index()];
-            looks_up |= one_does;
-            output += summary.output;
-        }
-        if looks_up && let Some(ran) = context.run_special(functions, stop) {
-            return ran;
-        }
+        let ran = if self.general.is_none() { context.run_special(functions, stop) } else { None };
+        ran.unwrap_or_else(|| self.run_these(functions, context, stop))
+    }
+}
+
+impl Jit {
+    #[inline(never)]
+    #[allow(unsafe_code, reason = "this calls machine code")]
+    fn run_these(
+        &self,
+        functions: &[FunctionId],
+        context: &mut Context<'_>,
+        stop: &dyn Fn(&Context<'_>) -> bool,
+    ) -> usize {
         assert!(
             context.frame.all().len() >= self.program.frame.size as usize,
             "the context's frame is that of another program"
         );
-        let mut raw = RawContext::new(context, &self.zeros, output as usize);
+        let mut raw = RawContext::new(context, &self.zeros, self.output as usize);
         let mut ran = functions.len();
         for (at, function) in functions.iter().enumerate() {
-            let Some(entry) = self.functions[function.index()].entry else { continue };
+            let Some(entry) = self.functions[function.index()] else { continue };
             // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
             // function that keeps within the frame, whose size was just checked.
             unsafe { entry(&mut raw) };
