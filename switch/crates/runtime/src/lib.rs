@@ -62,7 +62,8 @@ pub use writes::{Object, Write, Writes};
 
 /// Something that runs the functions of a program.
 pub trait Backend: Send + Sync {
-    /// Runs one function on the packet in `context`.
+    /// Runs one function on the packet in `context`. A block of v1model meets a frame that [`Context::start`] zeroed and in
+    /// which nothing was written but by the blocks before it, the architecture, and what field lists keep.
     fn run(&self, function: ir::FunctionId, context: &mut Context<'_>);
 
     /// Runs the first function, and those that follow as long as there is nothing to do in between: `stop` does not hold,

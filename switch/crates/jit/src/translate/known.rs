@@ -3,6 +3,8 @@
 use cranelift_codegen::ir::{Type, Value};
 use ir::TableId;
 
+use super::zeros::Zeros;
+
 /// More would cost more time to search than it saves.
 const MOST: usize = 96;
 
@@ -14,6 +16,7 @@ pub(crate) struct Known {
     pub found: Option<(TableId, Option<usize>)>,
     /// What of the frame is noted as written.
     pub written: u64,
+    pub zeros: Zeros,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -31,20 +34,34 @@ pub(crate) enum Fact {
 }
 
 impl Known {
+    /// Where nothing but this is known.
+    pub fn only(zeros: Zeros) -> Self {
+        Self { zeros, ..Self::default() }
+    }
+
     /// What is known of the scalar at `offset`.
     pub fn get(&self, offset: u32, ty: Type) -> Option<Fact> {
-        self.scalars.iter().rev().find(|scalar| scalar.offset == offset && scalar.ty == ty).map(|scalar| scalar.fact)
+        let mut same = self.scalars.iter().rev().filter(|scalar| scalar.offset == offset && scalar.ty == ty);
+        let fact = same.next().map(|scalar| scalar.fact);
+        fact.or_else(|| self.zeros.covers(offset, ty.bytes()).then_some(Fact::Constant(0)))
     }
 
     /// A value is this constant from here on.
     pub fn assume(&mut self, value: Value, is: u128) {
-        let same = self.scalars.iter_mut().filter(|scalar| scalar.fact == Fact::Value(value));
-        same.for_each(|scalar| scalar.fact = Fact::Constant(is));
+        for scalar in self.scalars.iter_mut().filter(|scalar| scalar.fact == Fact::Value(value)) {
+            scalar.fact = Fact::Constant(is);
+            if is == 0 {
+                self.zeros.note(scalar.offset, scalar.ty.bytes(), true);
+            }
+        }
     }
 
     /// The scalar at `offset` was written.
     pub fn write(&mut self, offset: u32, ty: Type, fact: Fact) {
         self.forget(offset, ty.bytes());
+        if fact == Fact::Constant(0) {
+            self.zeros.note(offset, ty.bytes(), true);
+        }
         self.learn(offset, ty, fact);
     }
 
@@ -63,11 +80,13 @@ impl Known {
             self.found = None;
         }
         self.written &= other.written;
+        self.zeros.join(&other.zeros);
     }
 
     /// These bytes were written in an unknown way.
     pub fn forget(&mut self, offset: u32, bytes: u32) {
         let end = offset + bytes;
         self.scalars.retain(|scalar| scalar.offset >= end || scalar.offset + scalar.ty.bytes() <= offset);
+        self.zeros.note(offset, bytes, false);
     }
 }

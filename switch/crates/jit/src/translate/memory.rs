@@ -167,13 +167,25 @@ impl Translator<'_> {
             return;
         }
         let bytes = storage_size(width);
-        if self.constant_of_value(value) != Some(0) {
+        if self.constant_of_value(value) == Some(0) {
+            if self.is_zero(place, bytes) {
+                return;
+            }
+        } else {
             self.note_written(place, bytes);
         }
         self.erasable(place, bytes, |this, address| this.store_at(address, 0, value));
     }
 
+    /// Whether all of a place is known to be zero.
+    fn is_zero(&self, place: &Place, bytes: u32) -> bool {
+        self.known.zeros.covers(place.offset, span(place) + bytes)
+    }
+
     pub(super) fn copy(&mut self, dst: &Place, src: &Place, bytes: u32) {
+        if self.is_zero(src, bytes) {
+            return self.zero(dst, bytes);
+        }
         let from = self.readable(src);
         self.writable(dst, bytes, |this, to| {
             if bytes > MOST_INLINE {
@@ -205,6 +217,9 @@ impl Translator<'_> {
     }
 
     pub(super) fn zero(&mut self, place: &Place, bytes: u32) {
+        if self.is_zero(place, bytes) {
+            return;
+        }
         self.erasable(place, bytes, |this, to| {
             if bytes > MOST_INLINE {
                 let to = this.pointer(to);
@@ -218,6 +233,9 @@ impl Translator<'_> {
             }
         });
         self.forget(place, bytes);
+        if place.index.is_none() {
+            self.known.zeros.note(place.offset, bytes, true);
+        }
     }
 
     pub(super) fn pointer(&mut self, address: Address) -> Value {
@@ -227,7 +245,7 @@ impl Translator<'_> {
 }
 
 /// Bytes between the first element that a place may be in and the last.
-fn span(place: &Place) -> u32 {
+pub(super) fn span(place: &Place) -> u32 {
     place.index.map_or(0, |index| index.stride * index.count.saturating_sub(1))
 }
 

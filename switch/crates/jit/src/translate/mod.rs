@@ -21,6 +21,7 @@ mod table;
 mod threading;
 mod wide;
 mod wire;
+mod zeros;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use crate::slow::SlowCalls;
 use crate::stages::Stages;
 use known::Known;
 pub(crate) use scalar::type_of;
+use zeros::Zeros;
 
 /// So many cases are compared one after the other: branches are foreseen better than jumps through a table.
 const FEW_CASES: usize = 4;
@@ -211,6 +213,10 @@ impl Translator<'_> {
         let first = self.block(order[0]);
         self.builder.ins().jump(first, &[]);
         self.reached[order[0].index()] = true;
+        if self.is_acyclic {
+            let zeros = Zeros::at_start(self.program, &self.shared.erased, self.id);
+            self.known_at[order[0].index()] = Some(Known::only(zeros));
+        }
         let mut waiting = order;
         // Once, where no loop enters a block that nothing before it does.
         while waiting.iter().any(|block| self.reached[block.index()]) {

@@ -10,6 +10,7 @@ mod random;
 mod registers;
 mod series;
 mod tables;
+mod zeros;
 
 use std::sync::Arc;
 

@@ -451,6 +451,25 @@ impl Builder {
         self.visible.truncate(visible);
     }
 
+    fn close(&mut self) {
+        while self.open.is_some() {
+            self.step(0, 0);
+        }
+    }
+
+    /// Loads all that the frame holds.
+    pub fn read_all(&mut self) {
+        self.close();
+        let wides = self.wides.iter().map(|(offset, width)| (*offset, storage_size(*width)));
+        let words =
+            wides.chain([(self.stack, STRIDE * COUNT)]).flat_map(|(offset, bytes)| (offset..offset + bytes).step_by(8));
+        let all: Vec<_> = self.scalars.iter().copied().chain(words.map(|offset| (offset, 64))).collect();
+        for (offset, width) in all {
+            let dst = self.temp(width);
+            self.insts.push(Inst::Load { dst, place: Place::at(offset) });
+        }
+    }
+
     /// Clears the bits of wide values above their widths, which copies of any bytes may have set.
     fn trim_wides(&mut self) {
         for (offset, width) in self.wides.clone() {
@@ -462,9 +481,7 @@ impl Builder {
 
     /// The program. Its function also stores the temps, so that none is computed in vain. The variables may be locals.
     pub fn finish(mut self, locals: bool) -> Program {
-        while self.open.is_some() {
-            self.step(0, 0);
-        }
+        self.close();
         for (i, temp) in self.visible.iter().rev().take(VARIABLES as usize / 16).enumerate() {
             let width = self.temps[temp.index()].into();
             self.insts.push(Inst::Store { place: Place::at(i as u32 * 16), width, src: Operand::Temp(*temp) });

@@ -1,0 +1,129 @@
+//! Which bytes of the frame are zero: those that nothing wrote since the packet entered. Most metadata belongs to features
+//! that a packet does not meet, so most questions about it are answered when code is compiled.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use ir::{Blocks, Dest, Function, FunctionId, Inst, Place, Program, StandardMetadata, storage_size};
+use runtime::frame::Erased;
+
+use super::memory::span;
+
+/// A bit for each byte of the persistent part of the frame that is known to be zero.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Zeros(Rc<[u64]>);
+
+impl Zeros {
+    /// What is zero when a block of v1model begins, whatever the packet met before: what no block before it writes, nor
+    /// the architecture. Of other functions nothing is known.
+    pub fn at_start(program: &Program, erased: &Erased, id: FunctionId) -> Self {
+        let Blocks { parser, verify_checksum, ingress, egress, compute_checksum, deparser } = program.blocks;
+        let order = [parser, verify_checksum, ingress, egress, compute_checksum, deparser];
+        let mut places = order.iter().enumerate().filter(|(_, block)| **block == id).map(|(place, _)| place);
+        let (Some(place), None, None) = (places.next(), places.next(), &program.psa) else { return Self::default() };
+        let mut zeros = Self(vec![0; (program.frame.persistent as usize).div_ceil(64)].into());
+        erased.ranges().for_each(|range| zeros.set(range, true));
+        let mut written = |start: u32, bytes: u32| zeros.set(start as usize..(start + bytes) as usize, false);
+        standard(&program.standard_metadata).for_each(|offset| written(offset, 8));
+        // A packet that goes round brings them along.
+        program
+            .field_lists
+            .iter()
+            .flat_map(|(_, list)| &list.places)
+            .for_each(|(offset, bytes)| written(*offset, *bytes));
+        for block in &order[..place] {
+            writes(program, &program.functions[*block], &mut written);
+        }
+        zeros
+    }
+
+    /// Whether all these bytes are zero.
+    pub fn covers(&self, offset: u32, bytes: u32) -> bool {
+        let mut range = offset as usize..(offset + bytes) as usize;
+        range.end <= self.0.len() * 64 && range.all(|at| self.0[at / 64] >> (at % 64) & 1 == 1)
+    }
+
+    /// Notes whether these bytes are zero from here on.
+    pub fn note(&mut self, offset: u32, bytes: u32, are_zero: bool) {
+        let (start, end) = (offset as usize, ((offset + bytes) as usize).min(self.0.len() * 64));
+        if start < end && (are_zero || (start..end).any(|at| self.0[at / 64] >> (at % 64) & 1 == 1)) {
+            self.set(start..end, are_zero);
+        }
+    }
+
+    /// Where two ways join: what is zero on both.
+    pub fn join(&mut self, other: &Self) {
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return;
+        }
+        for (word, other) in Rc::make_mut(&mut self.0).iter_mut().zip(&*other.0) {
+            *word &= other;
+        }
+    }
+
+    fn set(&mut self, range: Range<usize>, are_zero: bool) {
+        let words = Rc::make_mut(&mut self.0);
+        for at in range.start..range.end.min(words.len() * 64) {
+            let bit = 1 << (at % 64);
+            words[at / 64] = if are_zero { words[at / 64] | bit } else { words[at / 64] & !bit };
+        }
+    }
+}
+
+/// Where the fields are that the architecture sets; none has more than 64 bits.
+fn standard(at: &StandardMetadata) -> impl Iterator<Item = u32> {
+    let StandardMetadata {
+        ingress_port,
+        egress_spec,
+        egress_port,
+        instance_type,
+        packet_length,
+        enq_timestamp,
+        enq_qdepth,
+        deq_timedelta,
+        deq_qdepth,
+        ingress_global_timestamp,
+        egress_global_timestamp,
+        mcast_grp,
+        egress_rid,
+        checksum_error,
+        parser_error,
+        priority,
+    } = *at;
+    let timing = [enq_timestamp, deq_timedelta, ingress_global_timestamp, egress_global_timestamp];
+    let queue = [enq_qdepth, deq_qdepth, priority, mcast_grp, egress_rid];
+    let packet = [ingress_port, egress_spec, egress_port, instance_type, packet_length, checksum_error, parser_error];
+    timing.into_iter().chain(queue).chain(packet)
+}
+
+/// Calls `written` with the offset and number of the bytes that a function may write.
+fn writes(program: &Program, function: &Function, written: &mut impl FnMut(u32, u32)) {
+    for (_, block) in function.blocks.iter() {
+        for inst in &block.insts {
+            inst.told_places()
+                .for_each(|place| written(place.offset, span(place) + bytes_written(program, inst, place)));
+        }
+    }
+}
+
+/// How many bytes an instruction writes at one of its places.
+fn bytes_written(program: &Program, inst: &Inst, place: &Place) -> u32 {
+    let at_place = |dst: &Dest| match dst {
+        Dest::Frame(to, width) if to == place => Some(storage_size(*width)),
+        _ => None,
+    };
+    match inst {
+        Inst::Store { width, .. } => storage_size(*width),
+        Inst::Zero { bytes, .. } | Inst::Copy { bytes, .. } | Inst::CopyArg { bytes, .. } => *bytes,
+        Inst::StackShift { stride, count, .. } => stride * count,
+        Inst::Extract { header, .. } => program.header_types[*header].size,
+        Inst::CallExtern { results, .. } => results.iter().filter_map(at_place).max().unwrap_or(0),
+        Inst::Wide { dst, .. }
+        | Inst::Lookahead { dst, .. }
+        | Inst::RegisterRead { dst, .. }
+        | Inst::Hash { dst, .. }
+        | Inst::Checksum { dst, .. }
+        | Inst::Random { dst, .. } => at_place(dst).unwrap_or(0),
+        _ => 0,
+    }
+}
