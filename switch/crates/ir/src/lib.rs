@@ -84,6 +84,14 @@ pub struct Blocks {
     pub deparser: FunctionId,
 }
 
+impl Blocks {
+    /// In the order in which a packet meets them.
+    pub fn in_order(&self) -> [FunctionId; 6] {
+        let Self { parser, verify_checksum, ingress, egress, compute_checksum, deparser } = *self;
+        [parser, verify_checksum, ingress, egress, compute_checksum, deparser]
+    }
+}
+
 /// Basic blocks; execution starts at the first.
 #[derive(Debug, Clone, Default)]
 pub struct Function {

@@ -19,7 +19,7 @@ use cranelift_module::Module;
 use ir::flow::Flow;
 use ir::{Function, FunctionId, Handle, Inst, Program, Terminator};
 use runtime::frame::Erased;
-use runtime::{Backend, Context, Held, PageTable};
+use runtime::{Backend, Context, Held, PageTable, Stop};
 
 use code::{Code, Compiler, Entry};
 use raw::RawContext;
@@ -145,43 +145,46 @@ impl Jit {
 
 impl Backend for Jit {
     fn run(&self, function: FunctionId, context: &mut Context<'_>) {
-        self.run_some(&[function], context, &|_| true);
+        self.run_some(&[function], context, &mut Stop { behind: 0, asked: &mut |_, _| true });
     }
 
-    fn run_some(
-        &self,
-        functions: &[FunctionId],
-        context: &mut Context<'_>,
-        stop: &dyn Fn(&Context<'_>) -> bool,
-    ) -> usize {
-        let ran = if self.general.is_none() { context.run_special(functions, stop) } else { None };
-        ran.unwrap_or_else(|| self.run_these(functions, context, stop))
+    fn run_some(&self, functions: &[FunctionId], context: &mut Context<'_>, stop: &mut Stop<'_>) -> usize {
+        if self.general.is_none()
+            && let Some(ran) = context.run_special(functions, stop)
+        {
+            return ran;
+        }
+        self.run_these(functions, context, stop)
     }
 }
 
 impl Jit {
     #[inline(never)]
     #[allow(unsafe_code, reason = "this calls machine code")]
-    fn run_these(
-        &self,
-        functions: &[FunctionId],
-        context: &mut Context<'_>,
-        stop: &dyn Fn(&Context<'_>) -> bool,
-    ) -> usize {
+    fn run_these(&self, functions: &[FunctionId], context: &mut Context<'_>, stop: &mut Stop<'_>) -> usize {
         assert!(
             context.frame.all().len() >= self.program.frame.size as usize,
             "the context's frame is that of another program"
         );
         let mut raw = RawContext::new(context, &self.zeros, self.output as usize);
-        let mut ran = functions.len();
-        for (at, function) in functions.iter().enumerate() {
-            let Some(entry) = self.functions[function.index()] else { continue };
-            // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
-            // function that keeps within the frame, whose size was just checked.
-            unsafe { entry(&mut raw) };
-            if at + 1 < functions.len() && (context.has_turn() || stop(context)) {
-                ran = at + 1;
+        let mut ran = 0;
+        for function in functions {
+            ran += 1;
+            if let Some(entry) = self.functions[function.index()] {
+                // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
+                // function that keeps within the frame, whose size was just checked.
+                unsafe { entry(&mut raw) };
+            }
+            if context.has_turn() {
                 break;
+            }
+            if ran < functions.len() && stop.behind >> (ran - 1) & 1 == 1 {
+                // SAFETY: as below.
+                unsafe { raw.write_back(context) };
+                if (stop.asked)(context, ran) {
+                    return ran;
+                }
+                raw.see_frame(context);
             }
         }
         // SAFETY: as above; compiled code wrote the output.

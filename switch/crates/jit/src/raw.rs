@@ -119,6 +119,12 @@ impl RawContext {
         self.set_output(context);
     }
 
+    /// Takes over what somebody else changed in the frame.
+    pub fn see_frame(&mut self, context: &mut Context<'_>) {
+        self.written = context.frame.written();
+        self.frame = context.frame.as_mut_ptr();
+    }
+
     fn set_output(&mut self, context: &mut Context<'_>) {
         let start = context.out.as_mut_ptr();
         self.out = start.wrapping_add(context.out.len());

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ir::FunctionId;
-use runtime::{Backend, Context, Device, Holdings};
+use runtime::{Backend, Context, Device, Holdings, Stop};
 
 use crate::Jit;
 
@@ -51,12 +51,7 @@ impl Backend for AtOnce {
         self.code.run(function, context);
     }
 
-    fn run_some(
-        &self,
-        functions: &[FunctionId],
-        context: &mut Context<'_>,
-        stop: &dyn Fn(&Context<'_>) -> bool,
-    ) -> usize {
+    fn run_some(&self, functions: &[FunctionId], context: &mut Context<'_>, stop: &mut Stop<'_>) -> usize {
         self.compile(context);
         self.code.run_some(functions, context, stop)
     }

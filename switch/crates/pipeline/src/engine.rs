@@ -6,12 +6,13 @@ mod held;
 mod psa;
 mod sink;
 mod tell;
+mod v1model;
 
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use ir::{FieldListId, FunctionId};
+use ir::FunctionId;
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
 pub use self::flows::FlowStats;
@@ -20,12 +21,12 @@ use self::held::Held;
 use self::psa::Path;
 use self::sink::Unhindered;
 pub use self::sink::{Message, Sink};
+use crate::PSA_PORT_RECIRCULATE;
 use crate::loaded::Loaded;
 use crate::meta::{Instance, Metadata};
 use crate::packed_frame::Packing;
 use crate::queue::{Departure, Queues, Shape};
 use crate::stats::{DropReason, Stats};
-use crate::{DROP_PORT, PSA_PORT_RECIRCULATE};
 
 /// How often one received packet may be copied or go round, all its copies together: a loop in a program ends.
 const BUDGET: u32 = 1024;
@@ -242,133 +243,12 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn ingress(&mut self, now: u64, sink: &mut impl Sink) {
-        let program = &self.loaded.program;
-        let std = &program.standard_metadata;
-        loop {
-            let blocks = [program.blocks.parser, program.blocks.verify_checksum, program.blocks.ingress];
-            let failed = |context: &Context<'_>| context.frame.read(std.parser_error, 32) != 0;
-            let mut ran = self.run_some(&blocks, &failed);
-            if ran == 1 {
-                // The parser says so by its error, ParserTimeout.
-                self.context.ran_out_of_fuel();
-                self.count_parser_error(std.parser_error);
-            }
-            while ran < blocks.len() {
-                ran += self.run_some(&blocks[ran..], &failed);
-            }
-            if !self.tell(now, sink) {
-                return;
-            }
-            self.keep_copies();
-            if let Some((session, fields)) = self.context.effects.clone_i2e.take() {
-                self.clone_from_ingress(session, fields, now);
-            }
-            let Some(fields) = self.context.effects.resubmit.take() else { break };
-            if !self.spend() {
-                return;
-            }
-            self.traffic.stats.resubmitted += 1;
-            self.go_on_as("resubmit");
-            let port = self.context.frame.ingress_port(std) as u32;
-            let kept = self.kept(fields);
-            self.context.start(now);
-            self.set_arrival(port, Instance::Resubmitted, now);
-            self.restore(fields, &kept);
-        }
-        let frame = &mut self.context.frame;
-        let group = frame.mcast_grp(std) as u16;
-        let port = frame.egress_spec(std) as u32;
-        if group != 0 {
-            frame.set_instance_type(std, Instance::Replicated as u64);
-            let replicas = self.loaded.replication.group(group);
-            let held = self.hold();
-            self.replicate(held, &replicas, 0, now);
-        } else if port == DROP_PORT {
-            self.drop_packet(DropReason::Ingress);
-        } else if self.traffic.queues.is_idle(port, now) && sink.ready(port) {
-            frame.set_instance_type(std, Instance::Normal as u64);
-            frame.set_enq_timestamp(std, now / 1000);
-            self.egress(port, now, sink);
-        } else {
-            frame.set_instance_type(std, Instance::Normal as u64);
-            let held = self.hold();
-            self.enqueue(port, held.priority, held, now);
-        }
-    }
-
-    fn egress(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
-        let program = &self.loaded.program;
-        let std = &program.standard_metadata;
-        let length = self.context.packet.len() as u64;
-        let frame = &mut self.context.frame;
-        frame.set_egress_port(std, u64::from(port));
-        frame.set_egress_spec(std, 0);
-        frame.set_egress_global_timestamp(std, now / 1000);
-        frame.set_packet_length(std, length);
-        let blocks = [program.blocks.egress, program.blocks.compute_checksum, program.blocks.deparser];
-        let is_dropped = |context: &Context<'_>| context.frame.egress_spec(std) as u32 == DROP_PORT;
-        let stop = |context: &Context<'_>| context.effects.clone_e2e.is_some() || is_dropped(context);
-        let mut ran = self.run_some(&blocks, &stop);
-        if ran == 1 {
-            if let Some((session, fields)) = self.context.effects.clone_e2e.take() {
-                self.clone_from_egress(session, fields, now);
-            }
-            if is_dropped(&self.context) {
-                if self.tell(now, sink) {
-                    self.drop_packet(DropReason::Egress);
-                }
-                return;
-            }
-        }
-        while ran < blocks.len() {
-            ran += self.run_some(&blocks[ran..], &stop);
-        }
-        if !self.tell(now, sink) {
-            return;
-        }
-        self.context.finish();
-        if let Some(bytes) = self.context.effects.truncate {
-            self.context.packet.truncate(bytes as usize);
-        }
-        if let Some(fields) = self.context.effects.recirculate.take() {
-            if self.spend() {
-                self.recirculate(fields, now);
-            }
-            return;
-        }
-        self.transmit(port, now, sink);
-    }
-
     fn transmit(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
         let bytes = self.context.packet.len();
         let at = self.traffic.queues.transmit(port, bytes, now);
         self.traffic.stats.sent(port, bytes);
         self.trace(|| Event::Sent { port, bytes, lost: sink.loses(port).map(Into::into) });
         sink.transmit(port, self.context.packet.bytes(), at);
-    }
-
-    /// The packet that left the deparser becomes a new one.
-    fn recirculate(&mut self, fields: Option<FieldListId>, now: u64) {
-        self.traffic.stats.recirculated += 1;
-        self.go_on_as("recirculate");
-        let port = self.context.frame.ingress_port(&self.loaded.program.standard_metadata) as u32;
-        let kept = self.kept(fields);
-        self.context.start(now);
-        self.set_arrival(port, Instance::Recirculated, now);
-        self.restore(fields, &kept);
-        let held = self.hold();
-        self.traffic.returning.push_back(held);
-    }
-
-    fn set_arrival(&mut self, port: u32, instance: Instance, now: u64) {
-        let std = &self.loaded.program.standard_metadata;
-        let length = self.context.packet.len() as u64;
-        let frame = &mut self.context.frame;
-        frame.set_ingress_port(std, u64::from(port));
-        frame.set_instance_type(std, instance as u64);
-        frame.set_packet_length(std, length);
-        frame.set_ingress_global_timestamp(std, now / 1000);
     }
 
     /// Takes one turn off the budget, or drops the packet.
@@ -396,18 +276,11 @@ impl<'a> Engine<'a> {
     }
 
     fn run(&mut self, function: FunctionId) {
-        self.run_some(&[function], &|_| true);
-    }
-
-    /// Runs the first block, and those that follow as long as there is nothing to do in between; answers how many. Those of
-    /// a traced or watched packet run one by one.
-    fn run_some(&mut self, blocks: &[FunctionId], stop: &dyn Fn(&Context<'_>) -> bool) -> usize {
-        let ran = match self.context.trace {
-            None => self.backend.run_some(blocks, &mut self.context, stop),
-            Some(_) => self.loaded.tracer().run_some(blocks, &mut self.context, stop),
-        };
+        match self.context.trace {
+            None => self.backend.run(function, &mut self.context),
+            Some(_) => self.loaded.tracer().run(function, &mut self.context),
+        }
         self.context.end_turn();
-        ran
     }
 
     /// Counts and tells the error that a parser left at `at`.

@@ -38,6 +38,14 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// Whether anything has to be done before a packet that leaves ingress may go on.
+    #[inline]
+    pub fn ask_behind_ingress(&self) -> bool {
+        let Self { clone_i2e, resubmit, keep, digests, log, assertion_failed, fault, .. } = self;
+        let copies = clone_i2e.is_some() || resubmit.is_some() || !keep.is_empty();
+        copies || !digests.is_empty() || !log.is_empty() || assertion_failed.is_some() || *fault
+    }
+
     /// Forgets everything but keeps the memory.
     #[inline]
     pub fn clear(&mut self) {

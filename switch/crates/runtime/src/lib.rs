@@ -60,20 +60,23 @@ pub use trace::{Event, Recorder};
 pub use turns::registers_written_by_packets;
 pub use writes::{Object, Write, Writes};
 
+/// What somebody has to do between functions that run one after the other.
+pub struct Stop<'s> {
+    /// Behind which of them it is asked for: a bit for each, from the lowest on.
+    pub behind: u32,
+    /// Whether they have to stop behind so many. If not, it may have changed the frame.
+    pub asked: &'s mut dyn FnMut(&mut Context<'_>, usize) -> bool,
+}
+
 /// Something that runs the functions of a program.
 pub trait Backend: Send + Sync {
     /// Runs one function on the packet in `context`. A block of v1model meets a frame that [`Context::start`] zeroed and in
     /// which nothing was written but by the blocks before it, the architecture, and what field lists keep.
     fn run(&self, function: ir::FunctionId, context: &mut Context<'_>);
 
-    /// Runs the first function, and those that follow as long as there is nothing to do in between: `stop` does not hold,
-    /// which looks at the frame and the effects, and no turn was taken. Answers how many it ran.
-    fn run_some(
-        &self,
-        functions: &[ir::FunctionId],
-        context: &mut Context<'_>,
-        _stop: &dyn Fn(&Context<'_>) -> bool,
-    ) -> usize {
+    /// Runs the first function, and those that follow as long as there is nothing to do in between: no turn was taken, and
+    /// [`Stop`] does not ask for it. Answers how many it ran.
+    fn run_some(&self, functions: &[ir::FunctionId], context: &mut Context<'_>, _stop: &mut Stop<'_>) -> usize {
         self.run(functions[0], context);
         1
     }

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ir::{FunctionId, Match, TableId};
 
-use crate::Backend;
 use crate::barrier::Barrier;
 use crate::context::Context;
 use crate::device::Device;
 use crate::writes::Object;
+use crate::{Backend, Stop};
 
 /// Tables of more entries are looked up.
 pub(crate) const FEW: u64 = 8;
@@ -143,17 +143,12 @@ impl<'d> Context<'d> {
     /// Runs functions by the code compiled for what the tables hold, and answers what [`Backend::run_some`] does; nothing
     /// if there is none that may run now.
     #[inline]
-    pub fn run_special(&mut self, functions: &[FunctionId], stop: &dyn Fn(&Context<'_>) -> bool) -> Option<usize> {
+    pub fn run_special(&mut self, functions: &[FunctionId], stop: &mut Stop<'_>) -> Option<usize> {
         let number = self.device.special.number.load(Acquire);
         if number % 2 == 1 { self.run_special_of(number, functions, stop) } else { None }
     }
 
-    fn run_special_of(
-        &mut self,
-        number: u64,
-        functions: &[FunctionId],
-        stop: &dyn Fn(&Context<'_>) -> bool,
-    ) -> Option<usize> {
+    fn run_special_of(&mut self, number: u64, functions: &[FunctionId], stop: &mut Stop<'_>) -> Option<usize> {
         let device: &'d Device = self.device;
         let mut runner = self.runner.take().unwrap_or_else(|| Box::new(Runner::new(&device.special)));
         let known = runner.number == number || runner.take(number);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ir::{Blocks, Dest, Function, FunctionId, Inst, Place, Program, StandardMetadata, storage_size};
+use ir::{Dest, Function, FunctionId, Inst, Place, Program, StandardMetadata, storage_size};
 use runtime::frame::Erased;
 
 use super::memory::span;
@@ -17,8 +17,7 @@ impl Zeros {
     /// What is zero when a block of v1model begins, whatever the packet met before: what no block before it writes, nor
     /// the architecture. Of other functions nothing is known.
     pub fn at_start(program: &Program, erased: &Erased, id: FunctionId) -> Self {
-        let Blocks { parser, verify_checksum, ingress, egress, compute_checksum, deparser } = program.blocks;
-        let order = [parser, verify_checksum, ingress, egress, compute_checksum, deparser];
+        let order = program.blocks.in_order();
         let mut places = order.iter().enumerate().filter(|(_, block)| **block == id).map(|(place, _)| place);
         let (Some(place), None, None) = (places.next(), places.next(), &program.psa) else { return Self::default() };
         let mut zeros = Self(vec![0; (program.frame.persistent as usize).div_ceil(64)].into());

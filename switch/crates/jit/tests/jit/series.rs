@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interp::Interpreter;
 use ir::{FunctionId, Handle, Program};
 use jit::{AtOnce, Jit};
-use runtime::{Backend, Context, Device};
+use runtime::{Backend, Context, Device, Stop};
 
 /// `push` shifts the number and adds one; `nothing` does nothing; `look` adds what a table says, which is 5; `count` adds to
 /// a register.
@@ -67,7 +67,11 @@ fn run(backend: &dyn Backend, context: &mut Context<'_>, names: &[&str], stop: u
     context.start(0);
     let (mut ran, mut parts) = (0, Vec::new());
     while ran < functions.len() {
-        let part = backend.run_some(&functions[ran..], context, &|context| number(context) == stop);
+        let part = backend.run_some(
+            &functions[ran..],
+            context,
+            &mut Stop { behind: u32::MAX, asked: &mut |context, _| number(context) == stop },
+        );
         context.end_turn();
         parts.push(part);
         ran += part;
@@ -85,10 +89,17 @@ fn functions_run_in_turn_until_there_is_something_to_do() {
     let all = ["push", "nothing", "look", "push"];
     for backend in [&*code as &dyn Backend, &special] {
         assert_eq!(run(backend, &mut context, &all, u32::MAX), (vec![4], 0x61));
-        assert_eq!(run(backend, &mut context, &all, 1), (vec![1, 3], 0x61), "behind the first");
+        assert_eq!(
+            run(backend, &mut context, &all, 1),
+            (vec![1, 1, 2], 0x61),
+            "behind the first, and the one that does nothing"
+        );
         assert_eq!(run(backend, &mut context, &all, 6), (vec![3, 1], 0x61), "behind the third");
         assert_eq!(run(backend, &mut context, &all, 0x61), (vec![4], 0x61), "behind the last there is nothing");
-        assert_eq!(run(backend, &mut context, &["nothing", "nothing"], 0), (vec![2], 0), "which changed nothing");
+        assert_eq!(run(backend, &mut context, &["nothing", "nothing"], 0), (vec![1, 1], 0), "which changed nothing");
+        context.start(0);
+        let stop = &mut Stop { behind: 0b100, asked: &mut |_, ran| ran == 3 || panic!("not asked for") };
+        assert_eq!(backend.run_some(&functions(&all), &mut context, stop), 3, "where it is asked for");
     }
     let interpreter = Interpreter::new(program);
     assert_eq!(run(&interpreter, &mut context, &all, u32::MAX), (vec![1; 4], 0x61), "by the interpreter each alone");
