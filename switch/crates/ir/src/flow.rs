@@ -31,13 +31,13 @@ impl Flow {
         self.spans[block.index()].is_some()
     }
 
-    /// Whether there are no loops.
-    pub fn is_acyclic(&self) -> bool {
-        let mut seen = vec![false; self.predecessors.len()];
-        self.order.iter().all(|block| {
-            seen[block.index()] = true;
-            self.predecessors[block.index()].iter().all(|before| before != block && seen[before.index()])
-        })
+    /// By block: whether it is reached, and no way to it passes a loop. Whatever leads to it stands before it in the order.
+    pub fn before_loops(&self) -> Vec<bool> {
+        let mut before = vec![false; self.predecessors.len()];
+        for block in &self.order {
+            before[block.index()] = self.predecessors[block.index()].iter().all(|other| before[other.index()]);
+        }
+        before
     }
 
     /// Whether every path to `b` passes `a`; true of all when `b` is never reached.
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(dominated_by(&flow, 1), [1]);
         assert_eq!(dominated_by(&flow, 3), [3]);
         assert_eq!(flow.predecessors[3].len(), 2);
-        assert!(flow.is_acyclic());
+        assert_eq!(flow.before_loops(), [true; 4]);
     }
 
     #[test]
@@ -177,9 +177,16 @@ mod tests {
         let flow = Flow::new(&function([jump(1), branch(2, 3), jump(1), Terminator::Return]));
         assert_eq!(dominated_by(&flow, 1), [1, 2, 3]);
         assert_eq!(dominated_by(&flow, 2), [2]);
-        assert!(!flow.is_acyclic());
+        assert_eq!(flow.before_loops(), [true, false, false, false], "the loop, and what comes behind it");
         let itself = Terminator::Jump(BlockId::new(0));
-        assert!(!Flow::new(&function([itself])).is_acyclic());
+        assert_eq!(Flow::new(&function([itself])).before_loops(), [false]);
+    }
+
+    #[test]
+    fn what_a_loop_cannot_reach_stands_before_it() {
+        let jump = |to| Terminator::Jump(BlockId::new(to));
+        let flow = Flow::new(&function([branch(1, 2), branch(1, 3), jump(3), Terminator::Return]));
+        assert_eq!(flow.before_loops(), [true, false, true, false], "one of the ways to the last passes the loop");
     }
 
     #[test]

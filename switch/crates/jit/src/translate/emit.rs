@@ -17,7 +17,7 @@ impl Translator<'_> {
     pub(super) fn target(&mut self, to: BlockId) -> Block {
         let to = self.destination(to);
         self.reached[to.index()] = true;
-        if to.index() != 0 && (self.is_acyclic || self.flow.predecessors[to.index()].len() == 1) {
+        if to.index() != 0 && (self.before_loops[to.index()] || self.flow.predecessors[to.index()].len() == 1) {
             match &mut self.known_at[to.index()] {
                 Some(known) => known.join(&self.known),
                 none => *none = Some(self.known.clone()),

@@ -114,9 +114,9 @@ struct Translator<'a> {
     blocks: Vec<Option<Block>>,
     /// What is jumped to. What is known at compile time leaves the rest out.
     reached: Vec<bool>,
-    /// Whether blocks jump to later ones only: all that lead to a block are translated before it.
-    is_acyclic: bool,
-    /// What is known where a block begins; where there are loops, of blocks with one predecessor alone.
+    /// By block: whether no loop leads to it, so that all that lead to it are translated before it.
+    before_loops: Vec<bool>,
+    /// What is known where a block begins; behind loops, of blocks with one predecessor alone.
     known_at: Vec<Option<Known>>,
     known: Known,
     scratch: Option<StackSlot>,
@@ -177,7 +177,7 @@ pub(crate) fn translate<'a>(
         definitions,
         blocks: vec![None; function.blocks.len()],
         reached: vec![false; function.blocks.len()],
-        is_acyclic: flow.is_acyclic(),
+        before_loops: flow.before_loops(),
         known_at: vec![None; function.blocks.len()],
         known: Known::default(),
         scratch: None,
@@ -213,7 +213,7 @@ impl Translator<'_> {
         let first = self.block(order[0]);
         self.builder.ins().jump(first, &[]);
         self.reached[order[0].index()] = true;
-        if self.is_acyclic {
+        if self.before_loops[order[0].index()] {
             let zeros = Zeros::at_start(self.program, &self.shared.erased, self.id);
             self.known_at[order[0].index()] = Some(Known::only(zeros));
         }

@@ -42,7 +42,7 @@ impl Translator<'_> {
     /// Where a jump to a block leads from here.
     pub(super) fn destination(&self, mut to: BlockId) -> BlockId {
         // All that leads to a block has to be translated before it.
-        while self.is_acyclic
+        while self.before_loops[to.index()]
             && let Some(next) = self.answer(to)
         {
             to = next;
