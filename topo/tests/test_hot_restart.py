@@ -194,6 +194,12 @@ WAYS = [
         id="two threads",
         marks=pytest.mark.skipif(missing(tap=True) is not None, reason=f"needs {missing(tap=True)}"),
     ),
+    pytest.param(
+        in_the_kernel,
+        ("--threads", "2", "--busy-poll", "1000"),
+        id="two threads that poll busily",
+        marks=pytest.mark.skipif(missing(tap=True) is not None, reason=f"needs {missing(tap=True)}"),
+    ),
 ]
 
 

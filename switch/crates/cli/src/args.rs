@@ -64,6 +64,10 @@ pub struct Run {
     /// of the program. 0 keeps none
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = ways())]
     pub flow_cache: usize,
+    /// Busy polling: after its last packet, a forwarding thread looks at its ports for so long before it sleeps. Packets that
+    /// come meanwhile wait for no wake-up, and the thread takes a whole processor. 0 sleeps at once
+    #[arg(long, default_value_t = 0, value_name = "MICROSECONDS")]
+    pub busy_poll: u32,
     /// Number by which controllers name this switch; `switch.device_id` of the controller has the same default
     #[arg(long, default_value_t = 1)]
     pub device_id: u64,

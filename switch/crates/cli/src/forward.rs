@@ -37,6 +37,8 @@ pub struct Common {
     pub cpu_port: u32,
     /// Ways of packets that each thread keeps.
     pub flow_cache: usize,
+    /// How long after the last frame a thread looks at its ports before it sleeps, in nanoseconds.
+    pub busy_poll: u64,
     pub handle: Arc<Handle>,
     /// By thread.
     pub inboxes: Vec<Inbox>,
@@ -58,6 +60,8 @@ pub struct Forwarder {
     steering: Steering,
     burst: Burst,
     next_housekeeping: u64,
+    /// Until then it does not sleep.
+    awake_until: u64,
 }
 
 /// Packets of one burst, in memory that is used again.
@@ -103,6 +107,7 @@ impl Forwarder {
             steering,
             burst: Burst::default(),
             next_housekeeping: 0,
+            awake_until: 0,
         }
     }
 
@@ -147,8 +152,15 @@ impl Forwarder {
             if now >= self.next_housekeeping || changed {
                 self.keep_house(now, engine.traffic(), Some(loaded));
             }
-            if !busy {
-                engine.idle();
+            if busy {
+                self.awake_until = now + self.common.busy_poll;
+                continue;
+            }
+            // Writers must not wait for a thread that has nothing to do, whether it sleeps or not.
+            engine.idle();
+            if now < self.awake_until {
+                std::hint::spin_loop();
+            } else {
                 self.wait(engine.next_departure());
             }
         }

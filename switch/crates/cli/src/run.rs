@@ -122,6 +122,7 @@ async fn serve(args: Run) -> Result<()> {
         clock,
         cpu_port,
         flow_cache: args.flow_cache,
+        busy_poll: u64::from(args.busy_poll) * 1000,
         handle: handle.clone(),
         inboxes,
     };
