@@ -19,6 +19,8 @@ pub enum Kind {
     Ours {
         binary: PathBuf,
         device: &'static str,
+        /// Microseconds of `--busy-poll`.
+        busy_poll: u32,
     },
     Kernel,
     Bmv2,
@@ -57,7 +59,7 @@ pub fn available() -> Vec<Kind> {
     let mut kinds = vec![];
     let binary = std::env::current_exe().unwrap_or_default().with_file_name("wayname-switch");
     if binary.exists() {
-        kinds.extend(["", "xdp:"].map(|device| Kind::Ours { binary: binary.clone(), device }));
+        kinds.extend(["", "xdp:"].map(|device| Kind::Ours { binary: binary.clone(), device, busy_poll: 0 }));
     } else {
         println!("  the switch is left out: {} is not there; build it with the benchmark", binary.display());
     }
@@ -77,8 +79,10 @@ fn on_path(name: &str) -> bool {
 impl Kind {
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Ours { device: "", .. } => "the switch, AF_PACKET",
-            Self::Ours { .. } => "the switch, AF_XDP",
+            Self::Ours { device: "", busy_poll: 0, .. } => "the switch, AF_PACKET",
+            Self::Ours { busy_poll: 0, .. } => "the switch, AF_XDP",
+            Self::Ours { device: "", .. } => "the switch, AF_PACKET, busy polling",
+            Self::Ours { .. } => "the switch, AF_XDP, busy polling",
             Self::Kernel => "the Linux kernel",
             Self::Bmv2 => "simple_switch_grpc",
         }
@@ -86,6 +90,18 @@ impl Kind {
 
     pub fn is_ours(&self) -> bool {
         matches!(self, Self::Ours { .. })
+    }
+
+    pub fn polls_busily(&self) -> bool {
+        matches!(self, Self::Ours { busy_poll: 1.., .. })
+    }
+
+    /// The same with `--busy-poll`; none of what has no such option.
+    pub fn polling_busily(&self, busy_poll: u32) -> Option<Self> {
+        match self {
+            Self::Ours { binary, device, .. } => Some(Self::Ours { binary: binary.clone(), device, busy_poll }),
+            Self::Kernel | Self::Bmv2 => None,
+        }
     }
 
     /// Starts it and waits until packets pass.
@@ -97,8 +113,9 @@ impl Kind {
                 route(&network)?;
                 None
             }
-            Self::Ours { binary, device } => {
+            Self::Ours { binary, device, busy_poll } => {
                 let mut command = Command::new(binary);
+                command.args(["--busy-poll", &busy_poll.to_string()]);
                 command.arg(folder.program(programs)?);
                 command.args(["-i", &format!("1@{device}west1"), "-i", &format!("2@{device}east1")]);
                 Some(command)
