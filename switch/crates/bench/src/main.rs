@@ -42,6 +42,9 @@ struct Args {
     /// Milliseconds that a contestant runs in a draw
     #[arg(long, default_value_t = 100)]
     millis: u64,
+    /// Of `veth` measure only the processor time of a packet, at so many packets a second
+    #[arg(long)]
+    rate: Option<u32>,
     /// Folder with the programs
     #[arg(long, default_value = "../bench/p4")]
     programs: PathBuf,
@@ -105,7 +108,7 @@ fn main() -> Result<ExitCode> {
         first_packet::run(&args.programs, effort, goals)?;
     }
     if wanted(Part::Veth) {
-        veth::run(&args.programs, effort, goals)?;
+        veth::run(&args.programs, effort, args.rate.map(f64::from), goals)?;
     }
     if wanted(Part::Latency) {
         veth::run_latency(&args.programs, effort, goals)?;

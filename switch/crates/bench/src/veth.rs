@@ -43,7 +43,8 @@ const BMV2S_TIME: &str = "processor time of a packet / BMv2's at the same rate";
 /// Processor time is measured below the limit, where nothing waits for long.
 const COMFORT: f64 = 0.8;
 
-pub fn run(programs: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
+/// With a rate, only the processor time at that one, which no goal judges.
+pub fn run(programs: &Path, effort: Effort, rate: Option<f64>, goals: &mut Goals) -> Result<()> {
     println!("Forwarding over veth pairs: IPv6, 64 bytes of payload, {} routes", network::ROUTES);
     if let Err(why) = prepare() {
         println!("  skipped: {why:#}");
@@ -54,6 +55,9 @@ pub fn run(programs: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
     let kinds = contestants::available();
     if !kinds.iter().any(|kind| matches!(kind, Kind::Bmv2)) {
         goals.unmeasured(BMV2S_TIME, "simple_switch_grpc and p4c-bm2-ss are not both on PATH");
+    }
+    if let Some(rate) = rate {
+        return run_at(rate, &kinds, programs, effort);
     }
 
     let most = generator_limit(effort)?;
@@ -91,6 +95,22 @@ pub fn run(programs: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
                     goals.at_most(MOST_OF_BMV2S_TIME, what, same.median, ratio);
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// Processor time of a packet at one rate.
+fn run_at(rate: f64, kinds: &[Kind], programs: &Path, effort: Effort) -> Result<()> {
+    let mut costs = vec![Costs::default(); kinds.len()];
+    in_turns(effort, kinds.len(), |index, packets| costs[index].measure(&kinds[index], programs, packets, rate))?;
+    for (kind, costs) in kinds.iter().zip(&costs) {
+        println!("  {:24} at {:>8}/s     {costs}", kind.name(), short(rate));
+    }
+    for (ours, costs_of) in kinds.iter().zip(&costs).filter(|(kind, _)| kind.is_ours()) {
+        for (reference, its) in kinds.iter().zip(&costs).filter(|(kind, _)| !kind.is_ours()) {
+            let times = Spread::of(&ratios(&costs_of.packets, &its.packets));
+            println!("  {} / {}: time at the same rate {times}", ours.name(), reference.name());
         }
     }
     Ok(())
