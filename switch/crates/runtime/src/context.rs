@@ -24,7 +24,7 @@ use crate::uncounted::{ENTRIES, Hits, Uncounted, UncountedCells};
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
 const FUEL: u32 = 1 << 16;
 /// Packets after which tables are told that what was found before is no longer looked at, and how often it was.
-const BURST: u32 = 32;
+const BURST: u32 = 64;
 /// Bursts after which default entries are told how many packets found no other: most tables of a large program are
 /// empty. Fewer packets than would overflow the bytes in [`Context::missed`].
 const BURSTS: u32 = 32;

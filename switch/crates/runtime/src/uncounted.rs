@@ -17,7 +17,7 @@ pub const ENTRIES: usize = 8;
 pub(crate) struct Uncounted {
     /// By table, by the low bits of slots.
     pub entries: Box<[[Hits; ENTRIES]]>,
-    /// By table: a bit for each place that has hits.
+    /// By table, and for as many more as make it a multiple of eight: a bit for each place that has hits.
     pub some: Box<[u8]>,
 }
 
@@ -38,7 +38,7 @@ pub fn place(slot: u32) -> usize {
 
 impl Uncounted {
     pub fn new(tables: usize) -> Self {
-        Self { entries: vec![<_>::default(); tables].into(), some: vec![0; tables].into() }
+        Self { entries: vec![<_>::default(); tables].into(), some: vec![0; tables.next_multiple_of(8)].into() }
     }
 
     /// A packet hit an entry of the table.
@@ -58,10 +58,14 @@ impl Uncounted {
     /// Gives the counters what they do not have.
     #[inline]
     pub fn hand_over(&mut self, tables: &[TableState]) {
-        for (id, some) in self.some.iter_mut().enumerate() {
-            while *some != 0 {
-                self.entries[id][some.trailing_zeros() as usize].hand_over(&tables[id]);
-                *some &= *some - 1;
+        // Of most tables no entry was hit.
+        let (eights, _) = self.some.as_chunks_mut();
+        for (number, some) in eights.iter_mut().enumerate().filter(|(_, some)| u64::from_ne_bytes(**some) != 0) {
+            for (id, bits) in (8 * number..).zip(some) {
+                while *bits != 0 {
+                    self.entries[id][bits.trailing_zeros() as usize].hand_over(&tables[id]);
+                    *bits &= *bits - 1;
+                }
             }
         }
     }

@@ -232,17 +232,17 @@ fn hits_are_counted_by_the_burst_and_when_no_packet_waits() {
     }
     let counted = || device.entries(t, 0).iter().map(|entry| entry.counter.unwrap().packets).collect::<Vec<_>>();
     let mut context = Context::new(&device, 0);
-    for packet in 1..=100 {
+    for packet in 1..=200 {
         context.start(0);
-        look(&mut context, t, &[0, 1 + packet / 70]);
+        look(&mut context, t, &[0, 1 + packet / 140]);
         let all: u64 = counted().iter().sum();
-        assert!((all..=all + 32).contains(&u64::from(packet)), "{all} of {packet} packets");
+        assert!((all..=all + 64).contains(&u64::from(packet)), "{all} of {packet} packets");
     }
     context.idle();
-    assert_eq!(counted(), [69, 31]);
+    assert_eq!(counted(), [139, 61]);
     look(&mut context, t, &[0, 2]);
     drop(context);
-    assert_eq!(counted(), [69, 32]);
+    assert_eq!(counted(), [139, 62]);
 }
 
 #[test]
