@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -17,9 +16,10 @@ from finsy.proto import p4r
 from harness.commands import command, wait_until
 from harness.grpc_target import Controller
 from harness.switches import built_switch, free_port
+from harness.wires import PATIENCE, Wires
 
 PROGRAM = Path(__file__).with_name("busy_poll.p4")
-ROUNDS, PATIENCE = 50, 60.0
+ROUNDS = 50
 # Longer than a test may take.
 TEN_MINUTES, A_MILLISECOND = "600000000", "1000"
 OUTPUT = 2
@@ -34,18 +34,13 @@ class Switch:
         command([built_switch(), "compile", str(program), "--p4info", str(p4info)])
         self._schema = P4Schema(p4info)
         address = f"127.0.0.1:{free_port()}"
-        words = [built_switch(), str(program), "--grpc-server-addr", address, *options]
-        listeners = [stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) for _ in range(2)]
-        for number, listener in enumerate(listeners, 1):
-            listener.bind(str(folder / f"wire{number}"))
-            listener.listen()
-            listener.settimeout(PATIENCE)
-            words += ["-i", f"{number}@wire:{folder}/wire{number}"]
+        wires = Wires(folder, stack)
+        words = [built_switch(), str(program), "--grpc-server-addr", address, *options, *wires.options]
         log = folder / "log"
         with log.open("wb") as output:
             self._process = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
         stack.callback(self._end)
-        self._ends = [stack.enter_context(listener.accept()[0]) for listener in listeners]
+        self._ends = wires.ends()
         self._ends[1].settimeout(PATIENCE)
         wait_until(lambda: "P4Runtime on" in log.read_text(), "the switch serves")
         self._controller = stack.enter_context(closing(Controller(address, 1, 1, patience=PATIENCE)))

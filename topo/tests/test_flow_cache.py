@@ -18,8 +18,9 @@ import pytest
 
 from harness.commands import wait_until
 from harness.switches import built_switch, hot_restart
+from harness.wires import PATIENCE, Wires
 
-FLOWS, ROUNDS, PATIENCE = 40, 60, 60.0
+FLOWS, ROUNDS = 40, 60
 PROGRAM = Path(__file__).with_name("flows.p4")
 # Of ten destination ports the program forwards to eight.
 PORTS, FORWARDED = 10, 8
@@ -56,20 +57,16 @@ class Switch:
     def __init__(self, folder: Path, stack: ExitStack, *options: str) -> None:
         program = folder / "flows.p4"
         program.write_text(PROGRAM.read_text())
-        listeners = [stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) for _ in range(2)]
+        wires = Wires(folder, stack)
         words = [built_switch(), str(program), "--state", f"{folder}/state", *options]
         words += ["--grpc-server-addr", f"unix:{folder}/p4runtime", "--metrics-addr", f"unix:{folder}/metrics"]
-        for number, listener in enumerate(listeners, 1):
-            listener.bind(str(folder / f"wire{number}"))
-            listener.listen()
-            listener.settimeout(PATIENCE)
-            words += ["-i", f"{number}@wire:{folder}/wire{number}"]
+        words += wires.options
         log = folder / "log"
         with log.open("wb") as output:
             self._started = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
         self._process: subprocess.Popen[bytes] | int = self._started
         stack.callback(self._end)
-        self._ends = [stack.enter_context(listener.accept()[0]) for listener in listeners]
+        self._ends = wires.ends()
         self._ends[1].settimeout(PATIENCE)
         wait_until(lambda: "P4Runtime on" in log.read_text(), "the switch serves")
 

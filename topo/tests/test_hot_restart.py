@@ -19,6 +19,7 @@ import pytest
 from harness.commands import wait_until
 from harness.namespaces import Nodes, missing
 from harness.switches import built_switch, hot_restart
+from harness.wires import Wires
 from wayname.adapter.netlink_socket import NAMESPACES, enter
 
 PROGRAM = Path(__file__).with_name("counting.p4")
@@ -61,15 +62,10 @@ def frame(kind: int, number: int) -> bytes:
 @contextmanager
 def on_wires(folder: Path, *options: str) -> Iterator[Switch]:
     with ExitStack() as stack:
-        listeners = [stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) for _ in range(2)]
-        ports = []
-        for number, listener in enumerate(listeners, 1):
-            listener.bind(str(folder / f"wire{number}"))
-            listener.listen()
-            ports += ["-i", f"{number}@wire:{folder}/wire{number}"]
-        switch = Switch([*command(folder), *options, *ports], folder / "log", [])
+        wires = Wires(folder, stack)
+        switch = Switch([*command(folder), *options, *wires.options], folder / "log", [])
         stack.callback(switch.end)
-        switch.ends += [stack.enter_context(listener.accept()[0]) for listener in listeners]
+        switch.ends += wires.ends()
         wait_until(lambda: switch.says("P4Runtime on"), "the switch serves")
         yield switch
 

@@ -155,6 +155,30 @@ pub struct StandardMetadata {
     pub priority: u32,
 }
 
+impl StandardMetadata {
+    /// Of all fields, in their order.
+    pub fn offsets(&self) -> [u32; 16] {
+        [
+            self.ingress_port,
+            self.egress_spec,
+            self.egress_port,
+            self.instance_type,
+            self.packet_length,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.ingress_global_timestamp,
+            self.egress_global_timestamp,
+            self.mcast_grp,
+            self.egress_rid,
+            self.checksum_error,
+            self.parser_error,
+            self.priority,
+        ]
+    }
+}
+
 /// Metadata that a clone, resubmit or recirculate keeps: the value of `@field_list`, or the data of an old-style call.
 #[derive(Debug, Clone, Default)]
 pub struct FieldList {

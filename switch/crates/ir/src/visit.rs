@@ -1,6 +1,7 @@
 //! What an instruction reads and writes.
 
-use crate::frame::Place;
+use crate::Program;
+use crate::frame::{Place, storage_size};
 use crate::handle::*;
 use crate::inst::*;
 
@@ -203,6 +204,31 @@ impl Inst {
             Dest::Frame(place, _) => Some(place),
             Dest::Temp(_) => None,
         }))
+    }
+
+    /// Calls `visit` with every place of the frame that the instruction writes, and how many bytes from there on.
+    pub fn writes(&self, program: &Program, mut visit: impl FnMut(&Place, u32)) {
+        let mut result = |dst: &Dest| {
+            if let Dest::Frame(place, width) = dst {
+                visit(place, storage_size(*width));
+            }
+        };
+        match self {
+            Inst::Wide { dst, .. }
+            | Inst::Lookahead { dst, .. }
+            | Inst::RegisterRead { dst, .. }
+            | Inst::Hash { dst, .. }
+            | Inst::Checksum { dst, .. }
+            | Inst::Random { dst, .. } => result(dst),
+            Inst::CallExtern { results, .. } => results.iter().for_each(result),
+            Inst::Store { place, width, .. } => visit(place, storage_size(*width)),
+            Inst::Zero { place, bytes }
+            | Inst::Copy { dst: place, bytes, .. }
+            | Inst::CopyArg { dst: place, bytes, .. } => visit(place, *bytes),
+            Inst::StackShift { place, stride, count, .. } => visit(place, stride * count),
+            Inst::Extract { header, place, .. } => visit(place, program.header_types[*header].size),
+            _ => {}
+        }
     }
 }
 

@@ -110,7 +110,7 @@ impl Jit {
             }
             let mut target = compiler.start(id.index());
             let builder = FunctionBuilder::new(&mut target, &mut builder_context);
-            let (builder, summary) = translate::translate(&program, id, builder, &mut shared);
+            let (builder, reserved) = translate::translate(&program, id, builder, &mut shared);
             builder.finalize(compiler.module().target_config());
             let name = format!("{}.{}", id.index(), function.name);
             let before = listing.is_some().then(|| target.display().to_string());
@@ -118,7 +118,7 @@ impl Jit {
             if let (Some(listing), Some(before)) = (&mut listing, before) {
                 listing.push_str(&format!("{name}:\n{before}\n{text}\n"));
             }
-            output += summary.output;
+            output += reserved;
             functions.push(Some(compiled));
         }
         let code = compiler.finish()?;

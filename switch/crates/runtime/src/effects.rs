@@ -38,12 +38,17 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether anything has to be done before a packet that leaves ingress may go on.
+    /// Whether the control plane is told something, or the packet given up.
     #[inline]
-    pub fn ask_behind_ingress(&self) -> bool {
-        let Self { clone_i2e, resubmit, keep, digests, log, assertion_failed, fault, .. } = self;
-        let copies = clone_i2e.is_some() || resubmit.is_some() || !keep.is_empty();
-        copies || !digests.is_empty() || !log.is_empty() || assertion_failed.is_some() || *fault
+    pub fn has_to_tell(&self) -> bool {
+        let Self { digests, log, assertion_failed, fault, .. } = self;
+        !digests.is_empty() || !log.is_empty() || assertion_failed.is_some() || *fault
+    }
+
+    /// Whether copies are made of a packet that leaves ingress, or it goes round.
+    #[inline]
+    pub fn copies_behind_ingress(&self) -> bool {
+        self.clone_i2e.is_some() || self.resubmit.is_some() || !self.keep.is_empty()
     }
 
     /// Forgets everything but keeps the memory.

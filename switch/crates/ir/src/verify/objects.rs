@@ -72,26 +72,7 @@ impl Rules<'_> {
             self.require(ascending, || format!("{} should stand after {}", pair[0].name, pair[1].name));
         }
         self.at = "standard metadata".to_owned();
-        let m = &self.program.standard_metadata;
-        let offsets = [
-            m.ingress_port,
-            m.egress_spec,
-            m.egress_port,
-            m.instance_type,
-            m.packet_length,
-            m.enq_timestamp,
-            m.enq_qdepth,
-            m.deq_timedelta,
-            m.deq_qdepth,
-            m.ingress_global_timestamp,
-            m.egress_global_timestamp,
-            m.mcast_grp,
-            m.egress_rid,
-            m.checksum_error,
-            m.parser_error,
-            m.priority,
-        ];
-        for (offset, width) in offsets.into_iter().zip(METADATA_WIDTHS) {
+        for (offset, width) in self.program.standard_metadata.offsets().into_iter().zip(METADATA_WIDTHS) {
             self.persistent(offset, storage_size(width));
             let aligned = offset.is_multiple_of(storage_align(width));
             self.require(aligned, || format!("offset {offset} is not aligned for {width} bits"));

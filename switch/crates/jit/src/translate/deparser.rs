@@ -7,7 +7,7 @@ use ir::{Handle, HeaderField, HeaderTypeId, Inst, Place};
 use super::memory::Address;
 use super::parser::Parts;
 use super::wire::Writer;
-use super::{Memory, Summary, Translator};
+use super::{Memory, Translator};
 use crate::helper::Helper;
 use crate::raw::at;
 
@@ -15,8 +15,8 @@ use crate::raw::at;
 const GROUP: usize = 8;
 
 impl Translator<'_> {
-    /// The output is reserved once when no block can run twice.
-    pub(super) fn summary(&self) -> Summary {
+    /// Bytes of output to reserve before the function runs: all, where no block can run twice.
+    pub(super) fn output_at_once(&self) -> u32 {
         let mut place = vec![0; self.function.blocks.len()];
         for (i, block) in self.flow.order.iter().enumerate() {
             place[block.index()] = i;
@@ -25,7 +25,7 @@ impl Translator<'_> {
         for block in &self.flow.order {
             let block_data = &self.function.blocks[*block];
             if block_data.end.successors().any(|next| place[next.index()] <= place[block.index()]) {
-                return Summary::default();
+                return 0;
             }
             for inst in &block_data.insts {
                 if let Inst::Emit { header, .. } = *inst {
@@ -33,7 +33,7 @@ impl Translator<'_> {
                 }
             }
         }
-        Summary { output }
+        output
     }
 
     /// How many instructions from the first on do nothing but emit headers that may all be unwritten.

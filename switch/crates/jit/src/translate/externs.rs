@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
-use ir::{Arg, CounterId, Dest, Handle, HashAlgorithm, Inst, Operand, storage_size};
+use ir::{Arg, CounterId, Dest, Handle, HashAlgorithm, Inst, Operand};
 
 use super::wire::{Writer, total_bits};
 use super::{Memory, Translator, type_of};
@@ -18,25 +18,8 @@ impl Translator<'_> {
         if moves_cursor {
             self.read_back();
         }
-        match inst {
-            Inst::Extract { header, place, .. } => {
-                let size = self.program.header_types[*header].size;
-                self.forget(place, size);
-            }
-            Inst::StackShift { place, stride, count, .. } => self.forget(place, stride * count),
-            Inst::CallExtern { results, .. } => {
-                for dst in results {
-                    if let Dest::Frame(place, width) = dst {
-                        self.forget(place, storage_size(*width));
-                    }
-                }
-            }
-            Inst::Wide { dst: Dest::Frame(place, width), .. }
-            | Inst::Hash { dst: Dest::Frame(place, width), .. }
-            | Inst::Checksum { dst: Dest::Frame(place, width), .. }
-            | Inst::Random { dst: Dest::Frame(place, width), .. } => self.forget(place, storage_size(*width)),
-            _ => {}
-        }
+        let program = self.program;
+        inst.writes(program, |place, bytes| self.forget(place, bytes));
     }
 
     /// The call itself: temps that the instruction reads go into slots, those that it assigns come from slots.

@@ -68,13 +68,6 @@ pub(crate) struct Shared {
     pub header_too_short: u32,
 }
 
-/// What else there is to know of a translated function.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Summary {
-    /// Bytes of output to reserve before it runs.
-    pub output: u32,
-}
-
 /// Memories that never overlap.
 #[derive(Debug, Clone, Copy)]
 enum Memory {
@@ -137,13 +130,14 @@ struct Translator<'a> {
     output_reserved: bool,
 }
 
-/// Translates the function `id` into `builder`'s function, which has one parameter, the raw context.
+/// Translates the function `id` into `builder`'s function, which has one parameter, the raw context. Answers how many bytes of
+/// output to reserve before it runs, too.
 pub(crate) fn translate<'a>(
     program: &'a Program,
     id: FunctionId,
     mut builder: FunctionBuilder<'a>,
     shared: &'a mut Shared,
-) -> (FunctionBuilder<'a>, Summary) {
+) -> (FunctionBuilder<'a>, u32) {
     let function = &program.functions[id];
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -194,14 +188,14 @@ pub(crate) fn translate<'a>(
         output_reserved: false,
         flow,
     };
-    let summary = translator.run();
-    (translator.builder, summary)
+    let output = translator.run();
+    (translator.builder, output)
 }
 
 impl Translator<'_> {
-    fn run(&mut self) -> Summary {
-        let summary = self.summary();
-        self.output_reserved = summary.output > 0;
+    fn run(&mut self) -> u32 {
+        let output = self.output_at_once();
+        self.output_reserved = output > 0;
         self.mark_block();
         self.frame = self.load_raw(I64, at::FRAME);
         self.load_state();
@@ -232,7 +226,7 @@ impl Translator<'_> {
             });
         }
         self.builder.seal_all_blocks();
-        summary
+        output
     }
 
     fn translate_block(&mut self, id: BlockId) {

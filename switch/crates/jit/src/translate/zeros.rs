@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ir::{Dest, Function, FunctionId, Inst, Place, Program, StandardMetadata, storage_size};
+use ir::{FunctionId, Program};
 use runtime::frame::Erased;
 
 use super::memory::span;
@@ -23,15 +23,17 @@ impl Zeros {
         let mut zeros = Self(vec![0; (program.frame.persistent as usize).div_ceil(64)].into());
         erased.ranges().for_each(|range| zeros.set(range, true));
         let mut written = |start: u32, bytes: u32| zeros.set(start as usize..(start + bytes) as usize, false);
-        standard(&program.standard_metadata).for_each(|offset| written(offset, 8));
+        // The architecture's own, none of which has more than 64 bits.
+        program.standard_metadata.offsets().into_iter().for_each(|offset| written(offset, 8));
         // A packet that goes round brings them along.
         program
             .field_lists
             .iter()
             .flat_map(|(_, list)| &list.places)
             .for_each(|(offset, bytes)| written(*offset, *bytes));
-        for block in &order[..place] {
-            writes(program, &program.functions[*block], &mut written);
+        let before = order[..place].iter().flat_map(|block| program.functions[*block].blocks.iter());
+        for inst in before.flat_map(|(_, block)| &block.insts) {
+            inst.writes(program, |place, bytes| written(place.offset, span(place) + bytes));
         }
         zeros
     }
@@ -66,63 +68,5 @@ impl Zeros {
             let bit = 1 << (at % 64);
             words[at / 64] = if are_zero { words[at / 64] | bit } else { words[at / 64] & !bit };
         }
-    }
-}
-
-/// Where the fields are that the architecture sets; none has more than 64 bits.
-fn standard(at: &StandardMetadata) -> impl Iterator<Item = u32> {
-    let StandardMetadata {
-        ingress_port,
-        egress_spec,
-        egress_port,
-        instance_type,
-        packet_length,
-        enq_timestamp,
-        enq_qdepth,
-        deq_timedelta,
-        deq_qdepth,
-        ingress_global_timestamp,
-        egress_global_timestamp,
-        mcast_grp,
-        egress_rid,
-        checksum_error,
-        parser_error,
-        priority,
-    } = *at;
-    let timing = [enq_timestamp, deq_timedelta, ingress_global_timestamp, egress_global_timestamp];
-    let queue = [enq_qdepth, deq_qdepth, priority, mcast_grp, egress_rid];
-    let packet = [ingress_port, egress_spec, egress_port, instance_type, packet_length, checksum_error, parser_error];
-    timing.into_iter().chain(queue).chain(packet)
-}
-
-/// Calls `written` with the offset and number of the bytes that a function may write.
-fn writes(program: &Program, function: &Function, written: &mut impl FnMut(u32, u32)) {
-    for (_, block) in function.blocks.iter() {
-        for inst in &block.insts {
-            inst.told_places()
-                .for_each(|place| written(place.offset, span(place) + bytes_written(program, inst, place)));
-        }
-    }
-}
-
-/// How many bytes an instruction writes at one of its places.
-fn bytes_written(program: &Program, inst: &Inst, place: &Place) -> u32 {
-    let at_place = |dst: &Dest| match dst {
-        Dest::Frame(to, width) if to == place => Some(storage_size(*width)),
-        _ => None,
-    };
-    match inst {
-        Inst::Store { width, .. } => storage_size(*width),
-        Inst::Zero { bytes, .. } | Inst::Copy { bytes, .. } | Inst::CopyArg { bytes, .. } => *bytes,
-        Inst::StackShift { stride, count, .. } => stride * count,
-        Inst::Extract { header, .. } => program.header_types[*header].size,
-        Inst::CallExtern { results, .. } => results.iter().filter_map(at_place).max().unwrap_or(0),
-        Inst::Wide { dst, .. }
-        | Inst::Lookahead { dst, .. }
-        | Inst::RegisterRead { dst, .. }
-        | Inst::Hash { dst, .. }
-        | Inst::Checksum { dst, .. }
-        | Inst::Random { dst, .. } => at_place(dst).unwrap_or(0),
-        _ => 0,
     }
 }

@@ -9,9 +9,7 @@ impl Engine<'_> {
     /// Passes digests and logs on; false when the packet is gone: an assertion failed, or a backend did.
     #[inline]
     pub(super) fn tell(&mut self, now: u64, sink: &mut impl Sink) -> bool {
-        let effects = &self.context.effects;
-        let silent = effects.digests.is_empty() && effects.log.is_empty();
-        if silent && !effects.fault && effects.assertion_failed.is_none() && self.context.fuel > 0 {
+        if !self.context.effects.has_to_tell() && self.context.fuel > 0 {
             return true;
         }
         self.tell_all(now, sink)

@@ -61,8 +61,7 @@ impl Engine<'_> {
         } else if port == DROP_PORT {
             self.drop_packet(DropReason::Ingress);
         } else if self.traffic.queues.is_idle(port, now) && sink.ready(port) {
-            frame.set_instance_type(std, Instance::Normal as u64);
-            frame.set_enq_timestamp(std, now / 1000);
+            pass_queue(frame, std, now);
             self.egress(port, now, sink);
         } else {
             frame.set_instance_type(std, Instance::Normal as u64);
@@ -171,14 +170,22 @@ fn goes_straight_on(
     sink: &impl Sink,
 ) -> Option<u32> {
     let port = context.frame.egress_spec(std) as u32;
-    let asks = context.fuel == 0 || context.effects.ask_behind_ingress() || context.frame.mcast_grp(std) != 0;
-    if asks || port == DROP_PORT || !queues.is_idle(port, now) || !sink.ready(port) {
+    let effects = &context.effects;
+    let asks = effects.has_to_tell() || effects.copies_behind_ingress() || context.fuel == 0;
+    if asks || context.frame.mcast_grp(std) != 0 || port == DROP_PORT || !queues.is_idle(port, now) || !sink.ready(port)
+    {
         return None;
     }
-    context.frame.set_instance_type(std, Instance::Normal as u64);
-    context.frame.set_enq_timestamp(std, now / 1000);
+    pass_queue(&mut context.frame, std, now);
     enter_egress(context, std, port, now);
     Some(port)
+}
+
+/// The port's queue is empty, and the packet does not wait in it.
+#[inline]
+fn pass_queue(frame: &mut FrameMemory, std: &StandardMetadata, now: u64) {
+    frame.set_instance_type(std, Instance::Normal as u64);
+    frame.set_enq_timestamp(std, now / 1000);
 }
 
 #[inline]
