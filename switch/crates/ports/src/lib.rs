@@ -3,8 +3,9 @@
 //! A [`Port`] is one end of a link: a wire to another process ([`wire`]), a capture file ([`pcap`]), a TAP device
 //! ([`tap`]) or a network interface, through AF_PACKET ([`interface`]) or AF_XDP ([`xdp`]). None of them blocks; each
 //! says by its file descriptor when packets wait. [`impair`] puts delay and loss on any of them. [`spec`] reads what an
-//! operator writes: `1@veth0`, `2@wire:/tmp/a?delay=10ms&loss=1%`.
+//! operator writes: `1@veth0`, `2@wire:/tmp/a?delay=10ms&loss=1%`. [`bpf`] has the kernel run programs on frames.
 
+pub mod bpf;
 mod carrier;
 mod device;
 pub mod flow;

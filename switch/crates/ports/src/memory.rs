@@ -2,10 +2,11 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::atomic::AtomicU64;
 
 /// A mapping, taken back on drop.
-pub(crate) struct Mapping {
-    pub start: *mut u8,
+pub struct Mapping {
+    start: *mut u8,
     len: usize,
 }
 
@@ -14,14 +15,18 @@ pub(crate) struct Mapping {
 #[allow(unsafe_code)]
 unsafe impl Send for Mapping {}
 
+// SAFETY: a shared mapping gives away addresses, and words that are atomic.
+#[allow(unsafe_code)]
+unsafe impl Sync for Mapping {}
+
 impl Mapping {
-    /// Maps what the socket offers at the offset.
-    pub fn of_socket(socket: BorrowedFd<'_>, len: usize, offset: libc::off_t) -> io::Result<Self> {
-        Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, socket.as_raw_fd(), offset)
+    /// Maps what the socket or the map of bpf(2) offers at the offset.
+    pub(crate) fn of_fd(fd: BorrowedFd<'_>, len: usize, offset: libc::off_t) -> io::Result<Self> {
+        Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
     }
 
     /// New memory, all zero.
-    pub fn new(len: usize) -> io::Result<Self> {
+    pub(crate) fn new(len: usize) -> io::Result<Self> {
         Self::map(len, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
@@ -39,6 +44,15 @@ impl Mapping {
         assert!(offset <= self.len && len <= self.len - offset, "{len} bytes at {offset} of {}", self.len);
         // SAFETY: within the mapping, as just checked.
         unsafe { self.start.add(offset) }
+    }
+
+    /// The eight octets at `offset`, which must be a multiple of eight and within the mapping.
+    #[allow(unsafe_code)]
+    pub fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8), "a word at {offset}");
+        // SAFETY: within the mapping, which begins at a page and lives as long as the answer; whatever stands there is a
+        // number.
+        unsafe { AtomicU64::from_ptr(self.at(offset, 8).cast()) }
     }
 }
 

@@ -55,7 +55,7 @@ impl Ring {
     /// The ring of a socket that has one, from a position on.
     pub fn take_over(socket: OwnedFd, position: [u64; 4]) -> io::Result<Self> {
         let [slot, next_receive, next_send, unsent] = position.map(|number| number as usize);
-        let memory = Mapping::of_socket(socket.as_fd(), 2 * SLOTS * slot, 0)?;
+        let memory = Mapping::of_fd(socket.as_fd(), 2 * SLOTS * slot, 0)?;
         Ok(Self { socket, memory, slot, next_receive, next_send, unsent })
     }
 

@@ -55,7 +55,7 @@ impl<T: Copy> Ring<T> {
     /// `slots` is what the ring was made with, a power of two.
     fn map(socket: &OwnedFd, at: &libc::xdp_ring_offset, slots: u32, offset: libc::off_t) -> io::Result<Self> {
         let len = at.desc as usize + slots as usize * size_of::<T>();
-        let memory = Mapping::of_socket(socket.as_fd(), len, offset)?;
+        let memory = Mapping::of_fd(socket.as_fd(), len, offset)?;
         Ok(Self {
             memory,
             producer: at.producer as usize,
