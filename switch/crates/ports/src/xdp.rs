@@ -26,11 +26,11 @@ use std::time::{Duration, Instant};
 
 use rustix::event::epoll;
 
+use crate::bpf::Link;
 use crate::device::{Device, bind, get_option, kick, promiscuous, raw_socket, set_option};
 use crate::memory::Mapping;
 use crate::offload::finish_begun_checksum;
 use crate::{Carrier, Lost, Port};
-use program::Attached;
 use rings::{Giver, Offsets, Taker};
 
 /// Frames in each direction, and entries of each ring.
@@ -47,7 +47,7 @@ const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
 
 pub struct Xdp {
     /// Dropped first, so that no frame is given to a socket that goes away.
-    _attached: Attached,
+    _attached: Link,
     device: Device,
     /// The longest frame that may be sent.
     longest: usize,
