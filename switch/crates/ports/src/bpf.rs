@@ -7,9 +7,9 @@
 //! What is loaded belongs to its descriptor: maps and programs go when the last program, link, socket or process that has
 //! them is gone.
 
-mod assembler;
-mod map;
-mod program;
+pub mod assembler;
+pub mod map;
+pub mod program;
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
