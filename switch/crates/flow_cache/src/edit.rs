@@ -117,6 +117,13 @@ impl Edit {
         true
     }
 
+    /// Eight octets each that change where they stand: where that is, which of their bits stay, and the others; none if
+    /// octets would move.
+    pub fn in_place(&self) -> Option<impl Iterator<Item = (usize, [u8; 8], [u8; 8])>> {
+        let words = self.in_place.as_ref()?;
+        Some(words.iter().map(|Masked { at, keep, set }| (*at, keep.to_le_bytes(), set.to_le_bytes())))
+    }
+
     /// Octets of a packet that [`Self::write`] replaces.
     pub fn taken(&self) -> usize {
         self.taken

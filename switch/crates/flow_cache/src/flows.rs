@@ -6,12 +6,15 @@ use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
 use crate::reads::{Read, Reads};
 use crate::shape::{Secret, Shape, Words};
-use crate::{Key, Watched, Way};
+use crate::{Key, Offer, WINDOW, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 8;
 /// Ways that share a place.
 const PLACES: usize = 8;
+/// A way is offered when so many packets took it, again when twice as many did, and so on; then once in so many.
+const OFFERED_AFTER: u32 = 64;
+const OFFERED_AGAIN: u32 = 4096;
 
 /// How many ways are kept, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,12 +25,14 @@ pub struct Settings {
     pub after: u32,
     /// Look each packet up and learn every way, whatever that costs: for tests.
     pub always: bool,
+    /// Offer ways that are taken often ([`Look::Offered`]).
+    pub offer: bool,
 }
 
 impl Settings {
     /// For so many ways.
     pub fn new(ways: usize) -> Self {
-        Self { ways, after: 8, always: false }
+        Self { ways, after: 8, always: false, offer: false }
     }
 }
 
@@ -35,6 +40,8 @@ impl Settings {
 #[derive(Debug)]
 pub enum Look<'f> {
     Known(&'f Way),
+    /// A way that is taken often.
+    Offered(Box<Offer>),
     /// Nothing, and it is to be learned.
     Learn,
     /// Nothing.
@@ -46,6 +53,8 @@ struct Kept {
     words: Box<[u64]>,
     read: Read,
     way: Way,
+    /// Packets that took it, where ways are offered.
+    taken: u32,
 }
 
 /// What became of a way that was to be kept.
@@ -122,8 +131,13 @@ impl Flows {
             self.budget.earn(tally);
         }
         if let Some((order, place, _)) = found {
-            self.note_hit(order);
+            let order = self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
+            if self.settings.offer
+                && let Some(offer) = self.offer(order, place, port, packet)
+            {
+                return Look::Offered(Box::new(offer));
+            }
             return Look::Known(&self.ways[place].as_deref().expect("it was found there").way);
         }
         if self.settings.always {
@@ -134,6 +148,25 @@ impl Flows {
         let after = if self.gate.is_seldom() { self.settings.after.min(2) } else { self.settings.after };
         let learn = self.seen.is_often(flow, after) && self.budget.take_way();
         if learn { Look::Learn } else { Look::Unknown }
+    }
+
+    /// What there is to offer when a packet takes the way in a place, found by this shape.
+    fn offer(&mut self, order: usize, place: usize, port: u32, packet: &[u8]) -> Option<Offer> {
+        let kept = self.ways[place].as_deref_mut()?;
+        kept.taken = kept.taken.wrapping_add(1);
+        let taken = kept.taken;
+        if taken < OFFERED_AFTER || !(taken.is_power_of_two() || taken.is_multiple_of(OFFERED_AGAIN)) {
+            return None;
+        }
+        let (read, versions) = self.reads.of(kept.read);
+        Some(Offer {
+            port,
+            octets: packet[..packet.len().min(WINDOW)].to_vec(),
+            key: self.shapes[order].1.key_of_ways().clone(),
+            way: kept.way.clone(),
+            read: read.into(),
+            versions: versions.into(),
+        })
     }
 
     /// The shape by which the packet's way is found, where it is, and what it read.
@@ -174,13 +207,15 @@ impl Flows {
         (hash as usize & (self.marks.len() - 1), (hash >> 32) as u32 | 1)
     }
 
-    /// A shape that finds more than the one before it changes places with it.
+    /// A shape that finds more than the one before it changes places with it; answers where it is then.
     #[inline]
-    fn note_hit(&mut self, order: usize) {
+    fn note_hit(&mut self, order: usize) -> usize {
         self.shapes[order].1.hits += 1;
         if order > 0 && self.shapes[order].1.hits > self.shapes[order - 1].1.hits {
             self.shapes.swap(order, order - 1);
+            return order - 1;
         }
+        order
     }
 
     /// Keeps the way of a packet, as it came in. Its run read objects; `versions` are those of all objects before it began.
@@ -195,7 +230,7 @@ impl Flows {
         let (place, mark) = self.place(hash);
         let Some(at) = self.room(place) else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
-        let kept = Kept { shape: number, words: words[..words_of_key].into(), read, way };
+        let kept = Kept { shape: number, words: words[..words_of_key].into(), read, way, taken: 0 };
         self.marks[place][at] = mark;
         if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))
             && !self.reads.is_void(before.read)
@@ -271,7 +306,7 @@ mod tests {
         flows.keep(0, packet, Watched { key: key.clone(), way, read: [].into() }, &[], &writes())
     }
 
-    const ALWAYS: Settings = Settings { ways: 64, after: 1, always: true };
+    const ALWAYS: Settings = Settings { ways: 64, after: 1, always: true, offer: false };
 
     fn key(octets: std::ops::Range<usize>) -> Key {
         let mut of = Octets::default();
@@ -332,6 +367,26 @@ mod tests {
     }
 
     #[test]
+    fn a_way_is_offered_when_many_packets_took_it_and_ever_more_rarely() {
+        let (mut flows, writes) = (Flows::new(Settings { offer: true, ..ALWAYS }), writes());
+        drop(writes.begin(Object::Table(TableId::new(1))));
+        assert_eq!(keep_read(&mut flows, &[7; 300], &[0, 1], &writes, way(3)), Keeping::Kept);
+        let offers: Vec<u32> = (1..=13_000)
+            .filter(|_| match flows.look(0, &[7; 300], &writes) {
+                Look::Offered(offer) => {
+                    let (read, versions) = (&*offer.read, &*offer.versions);
+                    assert_eq!((offer.way, offer.key, read, versions), (way(3), key(0..4), &[0, 1][..], &[0, 2][..]));
+                    assert_eq!((offer.port, offer.octets), (0, vec![7; WINDOW]));
+                    true
+                }
+                Look::Known(_) => false,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(offers, [64, 128, 256, 512, 1024, 2048, 4096, 8192, 12_288]);
+    }
+
+    #[test]
     fn ways_that_read_something_else_each_make_room_for_others() {
         let mut program = Program::default();
         (0..100).for_each(|_| {
@@ -386,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_way_is_learned_at_the_packet_of_the_given_number() {
-        let mut flows = Flows::new(Settings { ways: 64, after: 3, always: false });
+        let mut flows = Flows::new(Settings { ways: 64, after: 3, ..Settings::new(64) });
         keep(&mut flows, &[9; 20], &key(0..4), way(1));
         let learns = |flows: &mut Flows| matches!(flows.look(0, &[1; 20], &writes()), Look::Learn);
         assert_eq!([0; 3].map(|_| learns(&mut flows)), [false, false, true]);

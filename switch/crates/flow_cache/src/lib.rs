@@ -14,6 +14,7 @@ mod budget;
 mod edit;
 mod flows;
 mod octets;
+mod offer;
 mod range;
 mod reads;
 mod shape;
@@ -21,6 +22,7 @@ mod shape;
 pub use edit::{Edit, LITERAL};
 pub use flows::{Flows, Keeping, Look, Settings};
 pub use octets::{Octets, WINDOW};
+pub use offer::Offer;
 pub use range::{Number, Range};
 pub use shape::MOST_WORDS;
 

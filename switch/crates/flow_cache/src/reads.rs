@@ -61,6 +61,12 @@ impl Reads {
         self.sets[read.set as usize].era != read.era
     }
 
+    /// The objects that a way read which holds, and their versions.
+    pub fn of(&self, read: Read) -> (&[u32], &[u64]) {
+        let set = &self.sets[read.set as usize];
+        (&set.objects, &set.versions)
+    }
+
     fn make_void(&mut self, number: usize) {
         self.era += 1;
         let set = &mut self.sets[number];

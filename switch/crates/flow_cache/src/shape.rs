@@ -51,6 +51,11 @@ impl Shape {
         self.key == *key
     }
 
+    /// What the keys of its ways have in common.
+    pub fn key_of_ways(&self) -> &Key {
+        &self.key
+    }
+
     pub fn octets(&self) -> &Octets {
         &self.key.octets
     }

@@ -7,8 +7,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use flow_cache::{End, Flows, Keeping, Look, Settings, Watched, Way};
+use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Watched, Way};
 use interp::Watching;
+use ir::TableId;
 
 use super::{Engine, Sink};
 use crate::loaded::{Learned, Loaded};
@@ -58,19 +59,24 @@ pub(super) struct KnownFlows {
     versions: Vec<u64>,
     /// Whether the interpreter runs each packet all the same.
     checked: bool,
+    /// Takes ways that are taken often.
+    offers: Option<Box<Offers>>,
 }
+
+/// Who is offered a way, and the tables that its packets miss ([`Way::missed`]).
+type Offers = dyn Fn(Offer, Box<[TableId]>) + Send;
 
 impl KnownFlows {
     /// For so many ways; none for programs of other architectures than v1model.
     fn new(loaded: &Loaded, settings: Settings, checked: bool) -> Option<Box<Self>> {
         let watching = Arc::new(Watching::new(loaded.tracer().clone()));
-        let known = Self { flows: Flows::new(settings), watching, versions: Vec::new(), checked };
+        let known = Self { flows: Flows::new(settings), watching, versions: Vec::new(), checked, offers: None };
         loaded.program.psa.is_none().then(|| Box::new(known))
     }
 
     /// Ways of which each is learned at once.
     pub fn at_once(loaded: &Loaded, learned: Learned) -> Option<Box<Self>> {
-        let settings = Settings { ways: 1024, after: 1, always: true };
+        let settings = Settings { ways: 1024, after: 1, always: true, offer: false };
         Self::new(loaded, settings, learned == Learned::Checked)
     }
 }
@@ -79,6 +85,14 @@ impl Engine<'_> {
     /// Keeps so many ways of packets, for those that take the same. Programs for PSA have none.
     pub fn keep_flows(&mut self, ways: usize) {
         self.known = KnownFlows::new(self.loaded, Settings::new(ways), false);
+    }
+
+    /// The same, and ways that are taken often are offered, with the tables that their packets miss.
+    pub fn keep_and_offer_flows(&mut self, ways: usize, offers: impl Fn(Offer, Box<[TableId]>) + Send + 'static) {
+        self.known = KnownFlows::new(self.loaded, Settings { offer: true, ..Settings::new(ways) }, false);
+        if let Some(known) = &mut self.known {
+            known.offers = Some(Box::new(offers));
+        }
     }
 
     /// Brings what is counted of ways up to date: that of writes is found out when somebody asks.
@@ -138,6 +152,15 @@ impl Engine<'_> {
             Look::Known(way) => {
                 let taken = self.take(way, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
+                taken
+            }
+            Look::Offered(offer) => {
+                let taken = self.take(&offer.way, now, sink);
+                self.traffic.flows.hits += u64::from(taken);
+                if let Some(offers) = &known.offers {
+                    let missed = offer.way.missed.map(|number| self.context.tables_missed_together(number));
+                    offers(*offer, missed.unwrap_or_default().into());
+                }
                 taken
             }
         }

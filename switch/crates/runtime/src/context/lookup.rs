@@ -105,6 +105,11 @@ impl Context<'_> {
         Some(number as u32)
     }
 
+    /// The tables of such a number.
+    pub fn tables_missed_together(&self, number: u32) -> &[TableId] {
+        &self.missed_together[number as usize].0
+    }
+
     /// The packet found no entry in the tables of that number.
     pub fn note_missed_together(&mut self, number: u32) {
         self.missed_together[number as usize].1 += PACKET + self.packet.len() as u64;
