@@ -25,6 +25,7 @@ impl Control {
         let atomicity = Atomicity::try_from(atomicity)
             .map_err(|_| Status::invalid(format!("there is no atomicity {atomicity}")))?;
         let _order = self.order.write().unwrap_or_else(PoisonError::into_inner);
+        self.collect_counts();
         match atomicity {
             Atomicity::ContinueOnError => {
                 let status = |update| self.apply(update, scope, now).err().unwrap_or_else(Status::ok);
@@ -46,6 +47,7 @@ impl Control {
     /// Reads what each request selects.
     pub fn read(&self, requests: &[v1::Entity], scope: &Scope, now: u64) -> Reading {
         let _order = self.order.read().unwrap_or_else(PoisonError::into_inner);
+        self.collect_counts();
         let mut reading = Reading::default();
         for request in requests {
             let status = match self.select(request, now) {

@@ -25,6 +25,8 @@ pub trait Loaded: Send + Sync {
     fn has_port(&self, port: u32) -> bool;
     /// Does the work while no packet is on its way. False if packets did not come to rest; then nothing was done.
     fn between_packets(&self, work: &mut dyn FnMut()) -> bool;
+    /// Brings what is counted somewhere else than in the device up to date.
+    fn collect_counts(&self) {}
 }
 
 /// Speaks P4Runtime for one loaded program. Every method takes `&self`; a batch of writes is seen whole or not at all
@@ -101,6 +103,11 @@ impl Control {
 
     pub(crate) fn has_port(&self, port: u32) -> bool {
         self.loaded.has_port(port)
+    }
+
+    /// Before counts are read or set, and idle times asked for.
+    pub(crate) fn collect_counts(&self) {
+        self.loaded.collect_counts();
     }
 
     pub(crate) fn between_packets(&self, work: &mut dyn FnMut()) -> bool {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Release;
 
 use ir::*;
 use num_bigint::BigUint;
-use tables::Epochs;
+use tables::{Epochs, Reader};
 
 use crate::buffer::{Buffer, BufferState, KeptPacket};
 use crate::cells::{Counters, Meters};
@@ -17,7 +17,7 @@ use crate::plugin::{Bound, Externs};
 use crate::profile::ProfileState;
 use crate::registers::Registers;
 use crate::special::Special;
-use crate::table::TableState;
+use crate::table::{DEFAULT, TableState};
 use crate::turns::Turns;
 use crate::value_set::ValueSetState;
 use crate::writes::Writes;
@@ -124,6 +124,27 @@ impl Device {
     /// Whether someone asks which packets found an entry of the table: it has counters, or is reported when idle.
     pub fn notes_hits(&self, table: TableId) -> bool {
         self.tables[table.index()].has_stats()
+    }
+
+    /// For a thread that keeps slots of entries: while it is pinned, no other entry gets the slot of one that it knows.
+    pub fn reader(&self) -> Reader {
+        Reader::new(&self.epochs)
+    }
+
+    /// Counts packets that found an entry without a context, the last of them now; with [`DEFAULT`], that found none.
+    pub fn count_found(&self, table: TableId, slot: u32, packets: u64, bytes: u64, now: u64) {
+        let state = &self.tables[table.index()];
+        if slot != DEFAULT {
+            state.hit(slot, now);
+        }
+        if state.counts {
+            state.count(slot, packets, bytes);
+        }
+    }
+
+    /// Counts packets in a cell without a context.
+    pub fn count_cell(&self, counter: CounterId, index: u64, packets: u64, bytes: u64) {
+        self.counters[counter.index()].count(index, packets, bytes);
     }
 
     /// For each table a 1 while it has entries.

@@ -56,6 +56,8 @@ pub use paged::PAGE;
 pub use plugin::{Call, ExternObject, Externs};
 pub use random::{Random, Seed};
 pub use special::{Held, HeldEntry, Holdings, Outcome};
+pub use table::DEFAULT;
+pub use tables::Reader;
 pub use trace::{Event, Recorder};
 pub use turns::registers_written_by_packets;
 pub use writes::{Object, Write, Writes};

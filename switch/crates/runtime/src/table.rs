@@ -19,8 +19,9 @@ use crate::error::WriteError;
 use crate::matching::{describe, matches, pattern};
 use crate::special::{FEW, Held, HeldEntry, Outcome};
 use crate::writes::{Object, Write};
+pub use state::DEFAULT;
+pub(crate) use state::TableState;
 use state::{Book, Extra, LAST_HIT, SCAN};
-pub(crate) use state::{DEFAULT, TableState};
 
 /// The name of an action as the table's user reads it.
 fn bad_action(program: &Program, table: &Table, action: ActionId, problem: &'static str) -> WriteError {

@@ -6,6 +6,7 @@
 //! version, need not look at the object again until more have begun: those that are counted had made the versions of their
 //! objects odd before, and one that is not counted has changed nothing yet.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::fence;
@@ -30,6 +31,15 @@ pub struct Writes {
     versions: Box<[AtomicU64]>,
     profiles_at: usize,
     value_sets_at: usize,
+    elsewhere: OnceLock<Elsewhere>,
+}
+
+/// Those who cannot look at versions for each packet, as programs in the kernel: they are told of writes.
+struct Elsewhere {
+    /// By object: a bit for each of them that it concerns.
+    concerned: Box<[AtomicU64]>,
+    /// Told of a write by the bits of those whom it concerns, before packets can find another content.
+    tell: Box<dyn Fn(u64) + Send + Sync>,
 }
 
 impl Writes {
@@ -42,7 +52,30 @@ impl Writes {
             versions: (0..objects).map(|_| AtomicU64::new(0)).collect(),
             profiles_at,
             value_sets_at,
+            elsewhere: OnceLock::new(),
         }
+    }
+
+    /// From now on `tell` is called at the beginning of writes, with the bits that [`Self::concern`] gave their object.
+    /// There is one who is told: the first.
+    pub fn tell(&self, tell: impl Fn(u64) + Send + Sync + 'static) {
+        let concerned = self.versions.iter().map(|_| AtomicU64::new(0)).collect();
+        self.elsewhere.get_or_init(|| Elsewhere { concerned, tell: Box::new(tell) });
+    }
+
+    /// Writes of the objects concern these bits, and no other objects' do. Of a write that is not told, the versions are
+    /// those of it for whoever looks at them afterwards.
+    pub fn concern(&self, objects: &[u32], bits: u64) {
+        let Elsewhere { concerned, .. } = self.elsewhere.get().expect("somebody is told");
+        for (object, concerned) in (0..).zip(concerned) {
+            if objects.contains(&object) {
+                concerned.fetch_or(bits, SeqCst);
+            } else {
+                concerned.fetch_and(!bits, SeqCst);
+            }
+        }
+        // With the additions of `begin`, which look at the bits afterwards.
+        fence(SeqCst);
     }
 
     /// The number of an object.
@@ -58,9 +91,16 @@ impl Writes {
     /// To be called before packets can find another content, with the object's lock held; what is answered lives until
     /// they do, and no longer than the lock.
     pub fn begin(&self, object: Object) -> Write<'_> {
-        let version = &self.versions[self.number(object) as usize];
+        let number = self.number(object) as usize;
+        let version = &self.versions[number];
         version.fetch_add(1, SeqCst);
         self.begun.fetch_add(1, SeqCst);
+        if let Some(Elsewhere { concerned, tell }) = self.elsewhere.get() {
+            let bits = concerned[number].load(SeqCst);
+            if bits != 0 {
+                tell(bits);
+            }
+        }
         // With that of `are_still`: who finds what is written now finds the version odd, too.
         fence(Release);
         Write(version)
@@ -138,5 +178,26 @@ mod tests {
         writes.note(&mut noted);
         assert!(still(TABLE, &noted));
         assert_eq!((writes.begun(), writes.count(table)), (1, 1));
+    }
+
+    #[test]
+    fn those_elsewhere_are_told_before_a_write_what_concerns_them() {
+        use std::sync::{Arc, Mutex};
+        let (writes, told) = (writes(), Arc::new(Mutex::new(vec![])));
+        let write = |object| drop(writes.begin(object));
+        let table = Object::Table(TableId::new(TABLE as usize));
+        write(table);
+        writes.tell({
+            let told = told.clone();
+            move |bits| told.lock().unwrap().push(bits)
+        });
+        writes.concern(&[TABLE, SET], 1);
+        writes.concern(&[TABLE], 4);
+        write(table);
+        write(Object::Table(TableId::new(1)));
+        write(Object::ValueSet(ValueSetId::new(0)));
+        writes.concern(&[1], 1);
+        write(table);
+        assert_eq!(*told.lock().unwrap(), [5, 1, 4]);
     }
 }

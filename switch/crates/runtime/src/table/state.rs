@@ -24,7 +24,7 @@ pub(super) const BYTES: usize = 2;
 const HIT_STEP: u64 = 1 << 16;
 
 /// In place of a slot: the default entry.
-pub(crate) const DEFAULT: u32 = u32::MAX;
+pub const DEFAULT: u32 = u32::MAX;
 
 /// How many entries with a timeout one call of `expired` looks at.
 pub(super) const SCAN: usize = 16_384;
