@@ -64,6 +64,10 @@ pub struct Run {
     /// of the program. 0 keeps none
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = ways())]
     pub flow_cache: usize,
+    /// Forward packets of the flow cache's ways in the kernel, N ways at most: by a BPF program at the TC ingress of ports that are
+    /// interfaces, without waking the switch. Needs --flow-cache, Linux 6.6 or later and CAP_BPF, CAP_NET_ADMIN. 0 has none there
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = kernel_ways(), conflicts_with = "pcap")]
+    pub kernel_flow_cache: usize,
     /// Busy polling: after its last packet, a forwarding thread looks at its ports for so long before it sleeps. Packets that
     /// come meanwhile wait for no wake-up, and the thread takes a whole processor. 0 sleeps at once
     #[arg(long, default_value_t = 0, value_name = "MICROSECONDS")]
@@ -151,6 +155,11 @@ fn threads() -> impl TypedValueParser<Value = usize> {
 /// A way takes some hundred octets.
 fn ways() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64).range(0..=1 << 20).map(|ways| ways as usize)
+}
+
+/// Each has its counts for each processor.
+fn kernel_ways() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(0..=1 << 16).map(|ways| ways as usize)
 }
 
 /// A Unix socket alone, with or without what says so of other addresses.

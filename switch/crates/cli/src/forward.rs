@@ -128,8 +128,14 @@ impl Forwarder {
     fn forward(&mut self, loaded: &Arc<Loaded>) {
         let mut traffic = std::mem::take(&mut self.traffic);
         let mut engine = Engine::new(loaded, &mut traffic, self.random.fork());
-        if self.common.flow_cache > 0 {
-            engine.keep_flows(self.common.flow_cache);
+        match self.common.handle.kernel() {
+            _ if self.common.flow_cache == 0 => {}
+            None => engine.keep_flows(self.common.flow_cache),
+            Some(kernel) => {
+                let (kernel, loaded) = (kernel.clone(), loaded.clone());
+                let offer = move |offer, missed| kernel.offer(&loaded, offer, missed);
+                engine.keep_and_offer_flows(self.common.flow_cache, offer);
+            }
         }
         if self.seat == 0 {
             for open in &self.outputs.ports {
@@ -315,7 +321,8 @@ impl Forwarder {
         let threads = vec![stats.received_packets()];
         let buffers = loaded.map(|loaded| loaded.device.buffers()).unwrap_or_default();
         let flows = traffic.flows;
-        self.common.handle.publish(self.seat, Counters { stats, flows, lost, ports, threads, buffers });
+        let counters = Counters { stats, flows, lost, ports, threads, buffers, ..Counters::default() };
+        self.common.handle.publish(self.seat, counters);
     }
 
     /// Sleeps until a packet comes, someone wakes the thread, or something is due.

@@ -1,10 +1,12 @@
 //! What others hold of the forwarding threads.
 
+use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use kernel_flow_cache::{KernelFlowCache, KernelFlows, Pause};
 use pipeline::{FlowStats, Stats};
 use ports::PortSpec;
 
@@ -19,6 +21,8 @@ const DOWNLINK: usize = 1024;
 pub struct Counters {
     pub stats: Stats,
     pub flows: FlowStats,
+    /// Those that were forwarded in the kernel; `stats` has them, too.
+    pub kernel: KernelFlows,
     pub lost: Lost,
     /// Packets waiting, and whether the link is up, by port.
     pub ports: Vec<(u32, usize, bool)>,
@@ -43,6 +47,10 @@ pub struct Handle {
     cuts: Vec<(u32, Arc<AtomicBool>)>,
     /// Whether a carrier came or went since the first thread kept house.
     carriers_changed: AtomicBool,
+    /// What forwards in the kernel, if that was asked for.
+    kernel: OnceLock<Arc<KernelFlowCache>>,
+    /// Ports to which a rate was given while the switch runs: their packets wait in its queues.
+    shaped: Mutex<BTreeSet<u32>>,
     /// How many threads that stop did their part of each round.
     settled: [AtomicUsize; ROUNDS],
 }
@@ -69,6 +77,8 @@ impl Handle {
             seats,
             cuts,
             carriers_changed: AtomicBool::new(false),
+            kernel: OnceLock::new(),
+            shaped: Mutex::default(),
             settled: Default::default(),
         };
         (Arc::new(handle), downlink)
@@ -81,7 +91,33 @@ impl Handle {
 
     /// Has a port's link do what this says from now on.
     pub fn change_link(&self, spec: PortSpec) -> Result<(), String> {
-        self.send_down(Downlink::Link(spec))
+        let mut shaped = self.shaped.lock().unwrap_or_else(PoisonError::into_inner);
+        if spec.rate.is_some() {
+            shaped.insert(spec.port);
+        } else {
+            shaped.remove(&spec.port);
+        }
+        self.pause_while(!shaped.is_empty(), Pause::Shaped, || self.send_down(Downlink::Link(spec)))
+    }
+
+    /// From now on this forwards in the kernel. Once.
+    pub fn set_kernel(&self, kernel: Arc<KernelFlowCache>) {
+        assert!(self.kernel.set(kernel).is_ok(), "something forwards in the kernel already");
+    }
+
+    /// What forwards in the kernel.
+    pub fn kernel(&self) -> Option<&Arc<KernelFlowCache>> {
+        self.kernel.get()
+    }
+
+    /// Makes a change before which nothing is forwarded in the kernel any more, for this reason; or behind which the reason
+    /// is none.
+    pub fn pause_while<T>(&self, is_reason: bool, why: Pause, change: impl FnOnce() -> T) -> T {
+        match self.kernel() {
+            None => change(),
+            Some(kernel) if is_reason => kernel.pause(why, change),
+            Some(kernel) => kernel.resume(why, change),
+        }
     }
 
     fn send_down(&self, message: Downlink) -> Result<(), String> {
@@ -132,8 +168,11 @@ impl Handle {
 
     /// Cuts a port's link or mends it; false if there is no such port.
     pub fn cut(&self, port: u32, cut: bool) -> bool {
-        let link = self.cuts.iter().find(|(number, _)| *number == port);
-        link.inspect(|(_, link)| link.store(cut, Ordering::Relaxed)).is_some()
+        let Some((_, link)) = self.cuts.iter().find(|(number, _)| *number == port) else { return false };
+        let is_cut = |(number, link): &(u32, Arc<AtomicBool>)| *number != port && link.load(Ordering::Relaxed);
+        let is_any_cut = cut || self.cuts.iter().any(is_cut);
+        self.pause_while(is_any_cut, Pause::Cut, || link.store(cut, Ordering::Relaxed));
+        true
     }
 
     /// Grows at least twenty times a second while all threads forward, or wait for packets.
@@ -153,6 +192,10 @@ impl Handle {
         let mut sum = Counters::default();
         for seat in &self.seats {
             sum.add(&seat.counters.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        if let Some(kernel) = self.kernel() {
+            sum.kernel = kernel.flows();
+            sum.stats.add(&sum.kernel.stats);
         }
         sum
     }

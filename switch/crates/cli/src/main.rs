@@ -9,6 +9,7 @@ mod forward;
 mod handle;
 mod handoff;
 mod hot_restart;
+mod kernel_flows;
 mod listeners;
 mod manual;
 mod metrics;

@@ -68,7 +68,11 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
     family("port_up", "gauge", "Whether the link is up.", links);
     let reason = |name: &str| format!("{{reason=\"{name}\"}}");
     let dropped = DropReason::ALL.map(|why| (reason(why.name()), counters.stats.dropped(why)));
-    let lost = [(reason("no_port"), counters.lost.no_port), (reason("controller_slow"), counters.lost.uplink)];
+    let lost = [
+        (reason("no_port"), counters.lost.no_port),
+        (reason("controller_slow"), counters.lost.uplink),
+        (reason("kernel_memory"), counters.kernel.lost),
+    ];
     let by_ports =
         BY_PORTS.map(|(name, lost)| (reason(name), counters.lost.ports.iter().map(|(_, all)| lost(all)).sum()));
     family(
@@ -114,7 +118,12 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
         "flow_cache_packets_total",
         "counter",
         "Packets by whether --flow-cache knew their way; those that passed were not looked up, since that finds too little.",
-        vec![(outcome("hit"), hits), (outcome("miss"), misses), (outcome("passed"), passed)],
+        vec![
+            (outcome("hit"), hits),
+            (outcome("kernel"), counters.kernel.hits),
+            (outcome("miss"), misses),
+            (outcome("passed"), passed),
+        ],
     );
     family(
         "flow_cache_ways_total",
@@ -123,6 +132,7 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
         vec![(outcome("learned"), learned), (outcome("kept_out"), kept_out), (outcome("forgotten"), forgotten)],
     );
     family("flow_cache_ways", "gauge", "Ways that are kept.", single(kept));
+    family("flow_cache_kernel_ways", "gauge", "Those of them that are in the kernel.", single(counters.kernel.ways));
     family(
         "flow_cache_backed_off_threads",
         "gauge",

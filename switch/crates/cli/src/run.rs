@@ -30,6 +30,7 @@ use crate::forward::{Common, Forwarder};
 use crate::handle::Handle;
 use crate::handoff::inboxes;
 use crate::hot_restart::{Predecessor, Restarts};
+use crate::kernel_flows::{keep_kernel_flows, open_kernel};
 use crate::listeners::Listeners;
 use crate::metrics;
 use crate::open_ports::{self, Cuts};
@@ -113,12 +114,15 @@ async fn serve(args: Run) -> Result<()> {
             warn!("registers and counters of the switch before are not those of this program, and begin anew");
         }
     }
+    if let Some(kernel) = open_kernel(&args, &ports)? {
+        handle.set_kernel(kernel);
+    }
     let carriers = Carriers::of(&mut ports[0])?;
     let shown = carriers.shown();
     let cpu_port = args.cpu_port;
     let common = Common {
         switch: switch.clone(),
-        watches,
+        watches: watches.clone(),
         clock,
         cpu_port,
         flow_cache: args.flow_cache,
@@ -144,11 +148,14 @@ async fn serve(args: Run) -> Result<()> {
     }
     // Those who hold it end with the threads, and the messages with them.
     drop(uplink);
-    let threads = vec![
+    let mut threads = vec![
         follow_tables(switch.clone(), handle.clone())?,
         spawn_uplink(hub.clone(), messages)?,
         carriers.watch(handle.clone())?,
     ];
+    if let Some(kernel) = handle.kernel() {
+        threads.push(keep_kernel_flows(kernel.clone(), switch.clone(), handle.clone(), watches, clock)?);
+    }
     let restarts = Restarts::new(restart, hub.clone(), clock, listeners.by_flag(), no_hot_restart(&args))?;
     let Listeners { grpc, metrics, admin } = listeners;
     let metrics = metrics.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
@@ -180,6 +187,10 @@ async fn serve(args: Run) -> Result<()> {
         server.abort();
         // It is gone only now, and its socket's file with it; that it was aborted is no news.
         let _ = server.await;
+    }
+    // What it forwarded goes through the threads until they end.
+    if let Some(kernel) = handle.kernel() {
+        kernel.close(clock.now());
     }
     // With the forwarding threads those end that compile for them, read their messages and watch carriers.
     handle.stop();

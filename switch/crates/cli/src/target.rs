@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use control::{Checks, Loaded, Replication};
+use kernel_flow_cache::Pause;
 use pipeline::{BackendKind, Switch};
 use proto::p4::config::v1::P4Info;
 use runtime::Device;
@@ -39,6 +40,7 @@ impl service::Target for Target {
             program,
             switch: self.switch.clone(),
             handle: self.handle.clone(),
+            clock: self.clock,
             ports: self.ports.clone(),
             watches: self.watches.clone(),
         }))
@@ -53,7 +55,7 @@ impl service::Target for Target {
         if let Some(loaded) = self.switch.loaded() {
             loaded.tracer();
         }
-        self.watches.watch(request)
+        self.handle.pause_while(true, Pause::Watched, || self.watches.watch(request))
     }
 
     fn checks(&self) -> Checks {
@@ -88,6 +90,7 @@ struct Program {
     program: loader::Program,
     switch: Arc<Switch>,
     handle: Arc<Handle>,
+    clock: Clock,
     ports: Option<Arc<BTreeSet<u32>>>,
     watches: Arc<Watches>,
 }
@@ -108,6 +111,12 @@ impl Loaded for Program {
     fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
         self.program.between_packets(work)
     }
+
+    fn collect_counts(&self) {
+        if let Some(kernel) = self.handle.kernel() {
+            kernel.collect(self.clock.now());
+        }
+    }
 }
 
 impl service::Program for Program {
@@ -119,7 +128,8 @@ impl service::Program for Program {
         if self.watches.any() {
             self.program.loaded.tracer();
         }
-        self.switch.load(Some(self.program.loaded.clone()));
+        let load = || self.switch.load(Some(self.program.loaded.clone()));
+        self.handle.pause_while(true, Pause::Program, load);
         self.handle.wake();
         info!("packets run through the new program");
     }

@@ -100,7 +100,11 @@ impl Stats {
     }
 
     pub(crate) fn drop_packet(&mut self, reason: DropReason) {
-        self.drops[reason as usize] += 1;
+        self.drop_packets(reason, 1);
+    }
+
+    pub fn drop_packets(&mut self, reason: DropReason, packets: u64) {
+        self.drops[reason as usize] += packets;
     }
 
     pub(crate) fn received(&mut self, port: u32, bytes: usize) {

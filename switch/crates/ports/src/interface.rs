@@ -23,7 +23,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::device::{Device, bind, get_option, packet_statistics, promiscuous, raw_socket, set_option};
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete, segment};
-use crate::{Carrier, Lost, Port, Takeover};
+use crate::{Carrier, KernelEnd, Lost, Port, Takeover};
 use ring::{Received, Ring};
 
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -283,6 +283,11 @@ impl Port for Interface {
         let position = self.ring.position();
         let numbers = std::iter::once(self.longest as u64).chain(position).collect();
         Ok(Takeover { descriptors: vec![self.ring.socket.try_clone()?], numbers })
+    }
+
+    fn kernel_end(&self) -> io::Result<Option<KernelEnd>> {
+        let socket = self.ring.socket.try_clone()?;
+        Ok(Some(KernelEnd { interface: self.device.index, longest: self.longest, socket }))
     }
 
     fn carrier(&self) -> io::Result<Option<Carrier>> {

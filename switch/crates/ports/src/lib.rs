@@ -23,7 +23,7 @@ pub mod wire;
 pub mod xdp;
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 pub use carrier::{Carrier, ShownCarrier};
 pub use flow::Flows;
@@ -45,6 +45,16 @@ pub struct Lost {
     pub overrun: u64,
     /// Refused by the kernel.
     pub refused: u64,
+}
+
+/// Where the kernel itself may forward what comes to a port.
+pub struct KernelEnd {
+    /// The interface's number.
+    pub interface: u32,
+    /// The longest frame that may leave by it.
+    pub longest: usize,
+    /// Gets what comes, but for what a filter on it keeps away.
+    pub socket: OwnedFd,
 }
 
 /// One end of a link. No call waits.
@@ -94,6 +104,11 @@ pub trait Port: Send {
     /// have been flushed.
     fn hand_over(&mut self) -> io::Result<Takeover> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Where the kernel may forward in place of whoever receives here; none where it cannot.
+    fn kernel_end(&self) -> io::Result<Option<KernelEnd>> {
+        Ok(None)
     }
 
     /// What shows the other end a carrier, for a thread that may wait; none where there is nobody to show it to.
