@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use fastrand::Rng;
 
+use super::metrics::Looked;
 use super::network::{COUNTER, EAST, Network, ROUTES, prefix, text};
 use bench::traffic::{ProcessTime, pin_forwarder};
 
@@ -21,10 +23,22 @@ pub enum Kind {
         device: &'static str,
         /// Microseconds of `--busy-poll`.
         busy_poll: u32,
+        /// With `--kernel-flow-cache`, and nothing is measured before the kernel knows the packets' ways.
+        in_kernel: bool,
     },
     Kernel,
     Bmv2,
 }
+
+/// `--flow-cache` and `--kernel-flow-cache`: more than there are packets.
+const WAYS: &str = "16384";
+/// The switch is taught at this rate, for so long between two looks at what it counts.
+const TEACHING_RATE: f64 = 200_000.0;
+const TEACHING_STEP: Duration = Duration::from_millis(200);
+/// Some seconds are usual: it learns no faster than its hits pay for.
+const LEARNS_WITHIN: Duration = Duration::from_secs(120);
+/// The kernel's counts are fetched now and then.
+const COUNTED_WITHIN: Duration = Duration::from_secs(3);
 
 /// What a signal that ends the benchmark must clear away: processes and folders.
 static STARTED: Mutex<(Vec<u32>, Vec<PathBuf>)> = Mutex::new((vec![], vec![]));
@@ -50,8 +64,10 @@ fn change_started(change: impl FnOnce(&mut Vec<u32>, &mut Vec<PathBuf>)) {
 /// A contestant at work.
 pub struct Running {
     pub network: Network,
+    /// From its start until the kernel forwarded all packets; only where that is waited for.
+    pub learning: Option<Duration>,
     process: Option<Child>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 /// Those that this machine has; says which it has not.
@@ -59,7 +75,8 @@ pub fn available() -> Vec<Kind> {
     let mut kinds = vec![];
     let binary = std::env::current_exe().unwrap_or_default().with_file_name("wayname-switch");
     if binary.exists() {
-        kinds.extend(["", "xdp:"].map(|device| Kind::Ours { binary: binary.clone(), device, busy_poll: 0 }));
+        let ours = |(device, in_kernel)| Kind::Ours { binary: binary.clone(), device, busy_poll: 0, in_kernel };
+        kinds.extend([("", false), ("xdp:", false), ("", true)].map(ours));
     } else {
         println!("  the switch is left out: {} is not there; build it with the benchmark", binary.display());
     }
@@ -79,6 +96,7 @@ fn on_path(name: &str) -> bool {
 impl Kind {
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Ours { in_kernel: true, .. } => "the switch, hits in the kernel, learned before",
             Self::Ours { device: "", busy_poll: 0, .. } => "the switch, AF_PACKET",
             Self::Ours { busy_poll: 0, .. } => "the switch, AF_XDP",
             Self::Ours { device: "", .. } => "the switch, AF_PACKET, busy polling",
@@ -96,11 +114,17 @@ impl Kind {
         matches!(self, Self::Ours { busy_poll: 1.., .. })
     }
 
-    /// The same with `--busy-poll`; none of what has no such option.
+    pub fn hits_in_kernel(&self) -> bool {
+        matches!(self, Self::Ours { in_kernel: true, .. })
+    }
+
+    /// The same with `--busy-poll`; none of what has no such option, or needs none.
     pub fn polling_busily(&self, busy_poll: u32) -> Option<Self> {
         match self {
-            Self::Ours { binary, device, .. } => Some(Self::Ours { binary: binary.clone(), device, busy_poll }),
-            Self::Kernel | Self::Bmv2 => None,
+            Self::Ours { binary, device, in_kernel: false, .. } => {
+                Some(Self::Ours { binary: binary.clone(), device, busy_poll, in_kernel: false })
+            }
+            Self::Ours { .. } | Self::Kernel | Self::Bmv2 => None,
         }
     }
 
@@ -113,9 +137,13 @@ impl Kind {
                 route(&network)?;
                 None
             }
-            Self::Ours { binary, device, busy_poll } => {
+            Self::Ours { binary, device, busy_poll, in_kernel } => {
                 let mut command = Command::new(binary);
                 command.args(["--busy-poll", &busy_poll.to_string()]);
+                if *in_kernel {
+                    command.args(["--flow-cache", WAYS, "--kernel-flow-cache", WAYS]);
+                    command.args(["--metrics-addr", &format!("unix:{}", folder.metrics().display())]);
+                }
                 command.arg(folder.program(programs)?);
                 command.args(["-i", &format!("1@{device}west1"), "-i", &format!("2@{device}east1")]);
                 Some(command)
@@ -139,6 +167,7 @@ impl Kind {
                 Some(command)
             }
         };
+        let start = Instant::now();
         let process = command.map(|mut command| {
             let log = File::create(folder.log())?;
             command.args(["--grpc-server-addr", "127.0.0.1:9559"]);
@@ -147,14 +176,16 @@ impl Kind {
             change_started(|processes, _| processes.push(process.id()));
             anyhow::Ok(process)
         });
-        let mut running = Running { network, process: process.transpose()?, _folder: folder };
+        let mut running = Running { network, learning: None, process: process.transpose()?, folder };
         if !running.network.wait_for_first(Duration::from_secs(10))? {
-            let log = std::fs::read_to_string(running._folder.log()).unwrap_or_default();
-            let log: Vec<&str> = log.lines().take(20).collect();
-            bail!("{} forwards nothing; it says:\n{}", self.name(), log.join("\n"));
+            bail!("{} forwards nothing; it says:\n{}", self.name(), running.says());
         }
         if let Some(process) = &running.process {
             pin_forwarder(process.id())?;
+        }
+        if self.hits_in_kernel() {
+            running.teach()?;
+            running.learning = Some(start.elapsed());
         }
         Ok(running)
     }
@@ -185,6 +216,50 @@ fn route(network: &Network) -> Result<()> {
 }
 
 impl Running {
+    /// Sends the packets until the kernel forwards all of them.
+    fn teach(&mut self) -> Result<()> {
+        let (end, mut numbers) = (Instant::now() + LEARNS_WITHIN, Rng::with_seed(0));
+        let mut before = Looked::at(&self.folder.metrics())?;
+        loop {
+            // Of flows that share a place in the switch's memory of flows to learn, none stays there while all come in turn.
+            let sent = self.network.drive_half(&mut numbers, TEACHING_RATE, TEACHING_STEP)?.sent;
+            before = self.looked(before, sent)?;
+            let sent = self.network.drive(TEACHING_RATE, TEACHING_STEP)?.sent;
+            let now = self.looked(before, sent)?;
+            let looked = now.since(&before);
+            if looked == (Looked { in_kernel: sent, elsewhere: 0 }) && sent >= self.network.round() {
+                return Ok(());
+            }
+            ensure!(
+                Instant::now() < end,
+                "of {sent} packets the kernel forwarded {} and the process {}, {LEARNS_WITHIN:?} after the first; it says:\n{}",
+                looked.in_kernel,
+                looked.elsewhere,
+                self.says()
+            );
+            before = now;
+        }
+    }
+
+    /// What is counted once so many packets were, or one was by the process; the switch may have lost some.
+    fn looked(&self, before: Looked, sent: u64) -> Result<Looked> {
+        let end = Instant::now() + COUNTED_WITHIN;
+        loop {
+            let now = Looked::at(&self.folder.metrics())?;
+            let looked = now.since(&before);
+            if looked.in_kernel >= sent || looked.elsewhere > 0 || Instant::now() > end {
+                return Ok(now);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The beginning of its log.
+    fn says(&self) -> String {
+        let log = std::fs::read_to_string(self.folder.log()).unwrap_or_default();
+        log.lines().take(20).collect::<Vec<_>>().join("\n")
+    }
+
     /// Of all threads of the process so far; the kernel has none.
     pub fn processor_time(&self) -> Result<Option<ProcessTime>> {
         self.process.as_ref().map(|process| ProcessTime::of(process.id())).transpose()
@@ -218,6 +293,10 @@ impl Folder {
 
     fn log(&self) -> PathBuf {
         self.0.join("log")
+    }
+
+    fn metrics(&self) -> PathBuf {
+        self.0.join("metrics")
     }
 
     /// `routing.p4` with the routes as constant entries.

@@ -49,12 +49,12 @@ pub fn measure(kinds: &[Kind], programs: &Path, effort: Effort, goals: &mut Goal
     }
     let mut passes = vec![Passes::default(); kinds.len()];
     let mut turn = 0;
-    in_turns(effort, kinds.len(), |index, packets| {
+    in_turns(kinds, programs, effort, |index, running, _| {
         turn += 1;
-        passes[index].add(&mut kinds[index].start(programs, packets)?, &mut effort.numbers(effort.draws + turn))
+        passes[index].add(running, &mut effort.numbers(effort.draws + turn))
     })?;
     for (kind, passes) in kinds.iter().zip(&passes) {
-        println!("  {:36} {passes}", kind.name());
+        println!("  {:48} {passes}", kind.name());
     }
     let Some(kernel) = kinds.iter().position(|kind| !kind.is_ours()) else { return Ok(()) };
     for (kind, ours) in kinds.iter().zip(&passes).filter(|(kind, _)| kind.is_ours()) {

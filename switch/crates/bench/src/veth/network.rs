@@ -89,6 +89,17 @@ impl Network {
         self.ends.drive(&self.packets, rate, duration, QUIET)
     }
 
+    /// The same with half of the packets, drawn anew each time.
+    pub fn drive_half(&mut self, numbers: &mut Rng, rate: f64, duration: Duration) -> Result<Outcome> {
+        let half = numbers.choose_multiple(self.packets.iter().cloned(), self.packets.len() / 2);
+        self.ends.drive(&half, rate, duration, QUIET)
+    }
+
+    /// After so many packets they begin again.
+    pub fn round(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
     /// How long one of the packets takes while no other is under way; none if it does not arrive.
     pub fn pass_one(&mut self, number: usize) -> Result<Option<Duration>> {
         self.ends.pass_one(&self.packets[number % self.packets.len()])
