@@ -14,8 +14,9 @@ const WORTH: u32 = 3;
 /// Where it is not, one packet in so many is looked up, at random.
 const SELDOM: u32 = 128;
 
-/// Flows that are remembered while they were not seen often enough.
+/// Flows that are remembered while they were not seen often enough, and how many of them share a place.
 const SEEN: usize = 1 << 14;
+const PLACES: usize = 4;
 /// In such a memory: the low bits count, the others tell flows apart.
 const COUNT: u32 = 0xf;
 
@@ -63,7 +64,8 @@ impl Gate {
     pub fn looked(&mut self, hit: bool) -> Option<Tally> {
         self.looks += 1;
         self.hits += u32::from(hit);
-        let (enough, packets_a_look) = if self.is_seldom { (FEW_LOOKS, SELDOM) } else { (LOOKS, 1) };
+        let packets_a_look = self.packets_a_look();
+        let enough = if self.is_seldom { FEW_LOOKS } else { LOOKS };
         if self.is_seldom {
             self.pass = self.random.u32(..2 * SELDOM - 1);
         }
@@ -77,6 +79,11 @@ impl Gate {
         Some(tally)
     }
 
+    /// Packets for each that is looked up, about.
+    pub fn packets_a_look(&self) -> u32 {
+        if self.is_seldom { SELDOM } else { 1 }
+    }
+
     /// Whether few packets are looked up.
     pub fn is_seldom(&self) -> bool {
         self.is_seldom
@@ -87,7 +94,7 @@ impl Gate {
 /// way looks at; what is in none of them, such as a payload, is no mark of a flow.
 #[derive(Debug)]
 pub struct Seen {
-    places: Box<[u32]>,
+    places: Box<[[u32; PLACES]]>,
     octets: Octets,
     /// Of `octets`: where to read, and what.
     words: Vec<(usize, u64)>,
@@ -95,7 +102,7 @@ pub struct Seen {
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { places: vec![0; SEEN].into(), octets: Octets::default(), words: Vec::new() }
+        Self { places: vec![[0; PLACES]; SEEN / PLACES].into(), octets: Octets::default(), words: Vec::new() }
     }
 }
 
@@ -110,14 +117,19 @@ impl Seen {
         let (eights, _) = self.octets.masks().as_chunks::<8>();
         let masks = eights.iter().map(|eight| u64::from_le_bytes(*eight));
         self.words = masks.enumerate().map(|(at, mask)| (8 * at, mask)).filter(|(_, mask)| *mask != 0).collect();
-        self.places.fill(0);
+        self.places.fill([0; PLACES]);
     }
 
     /// What tells the packet's flow from others.
     #[inline]
     pub fn flow(&self, port: u32, packet: &[u8], secret: u64) -> u64 {
         let words = self.words.iter().map_while(|(at, mask)| {
-            let eight = packet.get(*at..at + 8)?.try_into().expect("eight octets");
+            let octets = packet.get(*at..)?;
+            let eight = octets.first_chunk().copied().unwrap_or_else(|| {
+                let mut eight = [0; 8];
+                eight[..octets.len()].copy_from_slice(octets);
+                eight
+            });
             Some(u64::from_le_bytes(eight) & mask)
         });
         words.fold(mix(secret, port.into()), mix)
@@ -126,12 +138,8 @@ impl Seen {
     /// Counts a packet of the flow; whether it is the `wanted`-th now.
     #[inline]
     pub fn is_often(&mut self, flow: u64, wanted: u32) -> bool {
-        let place = &mut self.places[flow as usize % SEEN];
-        let mark = (flow >> 32) as u32 & !COUNT;
-        if *place & !COUNT != mark {
-            *place = mark;
-        }
-        let count = *place & COUNT;
+        let Some(place) = self.place(flow) else { return false };
+        let (mark, count) = (*place & !COUNT, *place & COUNT);
         if count == COUNT {
             // It stays out.
             return false;
@@ -141,9 +149,29 @@ impl Seen {
         count >= wanted
     }
 
+    /// Where the flow is remembered, perhaps from now on; none while all who share its place were seen more often. One of
+    /// these is taken for a little rarer then: flows that come no more do not stay.
+    #[inline]
+    fn place(&mut self, flow: u64) -> Option<&mut u32> {
+        let places = &mut self.places[flow as usize % (SEEN / PLACES)];
+        let mark = (flow >> 32) as u32 & !COUNT;
+        if let Some(known) = places.iter().position(|place| place & !COUNT == mark) {
+            return Some(&mut places[known]);
+        }
+        let rarest = places.iter_mut().min_by_key(|place| **place & COUNT)?;
+        if *rarest & COUNT > 0 {
+            *rarest -= 1;
+            return None;
+        }
+        *rarest = mark;
+        Some(rarest)
+    }
+
     /// The flow's way is not one to keep: it is not asked for again until others took its place here.
     pub fn keep_out(&mut self, flow: u64) {
-        self.places[flow as usize % SEEN] = (flow >> 32) as u32 | COUNT;
+        if let Some(place) = self.place(flow) {
+            *place |= COUNT;
+        }
     }
 }
 
@@ -195,6 +223,7 @@ mod tests {
         assert_eq!(flow(1, &[1; 16]), flow(1, &[[9].as_slice(), &[1; 15]].concat()));
         assert_ne!(flow(1, &[1; 16]), flow(2, &[1; 16]));
         assert_ne!(flow(1, &[1; 16]), flow(1, &[2; 16]));
+        assert_ne!(flow(1, &[1; 5]), flow(1, &[1, 2, 1, 1, 1]), "too short for a word");
     }
 
     #[test]
@@ -204,6 +233,25 @@ mod tests {
         assert!((0..1000).all(|_| seen.is_often(5 << 40, 2)));
         seen.keep_out(5 << 40);
         assert!((0..100).all(|_| !seen.is_often(5 << 40, 1)));
-        assert!(seen.is_often(6 << 40, 1), "another flow took its place");
+        assert!(seen.is_often(6 << 40, 1), "there is room beside it");
+    }
+
+    #[test]
+    fn flows_that_share_a_place_are_seen_often_though_they_come_in_turn() {
+        let mut seen = Seen::default();
+        let flows = [1, 2, 3, 4].map(|flow| flow << 40);
+        let rounds = [0; 8].map(|_| flows.map(|flow| seen.is_often(flow, 8)));
+        assert_eq!(rounds[6..], [[false; 4], [true; 4]]);
+    }
+
+    #[test]
+    fn flows_that_come_no_more_do_not_stay() {
+        let mut seen = Seen::default();
+        for flow in [1, 2, 3, 4].map(|flow| flow << 40) {
+            assert!(!seen.is_often(flow, 8));
+            seen.keep_out(flow);
+        }
+        let new = [0; 100].map(|_| seen.is_often(5 << 40, 8));
+        assert!(!new[8] && new[99]);
     }
 }
