@@ -62,6 +62,8 @@ pub struct Forwarder {
     next_housekeeping: u64,
     /// Until then it does not sleep.
     awake_until: u64,
+    /// As last asked for.
+    hits_in_kernel: u64,
 }
 
 /// Packets of one burst, in memory that is used again.
@@ -108,6 +110,7 @@ impl Forwarder {
             burst: Burst::default(),
             next_housekeeping: 0,
             awake_until: 0,
+            hits_in_kernel: 0,
         }
     }
 
@@ -156,6 +159,7 @@ impl Forwarder {
             self.outputs.flush(now);
             let changed = self.seat == 0 && self.common.handle.take_carriers_changed();
             if now >= self.next_housekeeping || changed {
+                engine.credit_flows(self.new_hits_in_kernel());
                 self.keep_house(now, engine.traffic(), Some(loaded));
             }
             if busy {
@@ -303,6 +307,13 @@ impl Forwarder {
         }
         steering.waiting().for_each(|frame| open.capture_received(frame, now));
         burst.len > 0 || !steering.is_empty()
+    }
+
+    /// This thread's part of the packets that the kernel forwarded since it was asked last.
+    fn new_hits_in_kernel(&mut self) -> u64 {
+        let hits = self.common.handle.kernel().map_or(0, |kernel| kernel.hits());
+        let new = hits - std::mem::replace(&mut self.hits_in_kernel, hits);
+        new / self.common.inboxes.len() as u64
     }
 
     fn keep_house(&mut self, now: u64, traffic: &Traffic, loaded: Option<&Loaded>) {

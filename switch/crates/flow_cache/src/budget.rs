@@ -57,6 +57,12 @@ impl Budget {
         }
     }
 
+    /// So many hits elsewhere, of ways that were learned here, are credited.
+    pub fn earn_elsewhere(&mut self, hits: u64) {
+        self.credit = (SAVED * WAY).min(self.credit.saturating_add(hits.saturating_mul(HIT)));
+        self.hits += hits;
+    }
+
     /// Whether a way may be learned now; it is paid for if so.
     pub fn take_way(&mut self) -> bool {
         let Some(left) = self.credit.checked_sub(WAY) else { return false };
@@ -110,6 +116,20 @@ mod tests {
         let learned = learn(&mut budget, 1 << 22, 32, false);
         let (by_hits, by_packets) = ((1 << 21) / HITS_A_WAY / SPENT, (1 << 22) / PACKETS_A_WAY);
         assert!((by_hits..=by_hits + by_packets).contains(&learned), "{learned}");
+    }
+
+    #[test]
+    fn hits_elsewhere_allow_for_other_ways() {
+        let mut budget = Budget::default();
+        while budget.take_way() {}
+        budget.earn_elsewhere(10 * HITS_A_WAY * SPENT);
+        assert_eq!((0..1000).filter(|_| budget.take_way()).count(), 10);
+        // They are worth it, though no hit is seen here.
+        budget.earn_elsewhere(1024 * HITS_A_WAY);
+        learn(&mut budget, WINDOW, 0, true);
+        assert!(!budget.is_backed_off());
+        budget.earn_elsewhere(u64::MAX / 2);
+        assert_eq!((0..1000).filter(|_| budget.take_way()).count() as u64, SAVED);
     }
 
     #[test]

@@ -12,9 +12,10 @@ use crate::{Key, Offer, WINDOW, Watched, Way};
 const MOST_SHAPES: usize = 8;
 /// Ways that share a place.
 const PLACES: usize = 8;
-/// A way is offered when so many packets took it, again when twice as many did, and so on; then once in so many.
-const OFFERED_AFTER: u32 = 64;
-const OFFERED_AGAIN: u32 = 4096;
+/// A way is offered when so many packets took it, or would have, where few are looked up; again when twice as many did, and
+/// so on; then once in so many.
+const OFFERED_AFTER: u64 = 64;
+const OFFERED_AGAIN: u64 = 4096;
 
 /// How many ways are kept, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +54,9 @@ struct Kept {
     words: Box<[u64]>,
     read: Read,
     way: Way,
-    /// Packets that took it, where ways are offered.
-    taken: u32,
+    /// Where ways are offered: packets that took it, and how many of them it is offered at.
+    taken: u64,
+    offered_at: u64,
 }
 
 /// What became of a way that was to be kept.
@@ -113,6 +115,11 @@ impl Flows {
         self.reads.find_void(writes)
     }
 
+    /// Packets took ways that were offered, without coming here.
+    pub fn credit(&mut self, hits: u64) {
+        self.budget.earn_elsewhere(hits);
+    }
+
     /// Whether ways are learned more rarely, since those learned last brought less than they cost.
     pub fn is_backed_off(&self) -> bool {
         self.budget.is_backed_off()
@@ -126,6 +133,7 @@ impl Flows {
 
     /// What is known of a packet's way, if it does not depend on what is written.
     pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes) -> Look<'_> {
+        let packets = self.gate.packets_a_look();
         let found = self.find(port, packet).filter(|(_, place, read)| self.holds(*place, *read, writes));
         if let Some(tally) = self.gate.looked(found.is_some()) {
             self.budget.earn(tally);
@@ -134,7 +142,7 @@ impl Flows {
             let order = self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
             if self.settings.offer
-                && let Some(offer) = self.offer(order, place, port, packet)
+                && let Some(offer) = self.offer(order, place, packets, port, packet)
             {
                 return Look::Offered(Box::new(offer));
             }
@@ -150,14 +158,14 @@ impl Flows {
         if learn { Look::Learn } else { Look::Unknown }
     }
 
-    /// What there is to offer when a packet takes the way in a place, found by this shape.
-    fn offer(&mut self, order: usize, place: usize, port: u32, packet: &[u8]) -> Option<Offer> {
+    /// What there is to offer when so many packets take the way in a place, found by this shape.
+    fn offer(&mut self, order: usize, place: usize, packets: u32, port: u32, packet: &[u8]) -> Option<Offer> {
         let kept = self.ways[place].as_deref_mut()?;
-        kept.taken = kept.taken.wrapping_add(1);
-        let taken = kept.taken;
-        if taken < OFFERED_AFTER || !(taken.is_power_of_two() || taken.is_multiple_of(OFFERED_AGAIN)) {
+        kept.taken += u64::from(packets);
+        if kept.taken < kept.offered_at {
             return None;
         }
+        kept.offered_at = kept.taken + kept.taken.min(OFFERED_AGAIN);
         let (read, versions) = self.reads.of(kept.read);
         Some(Offer {
             port,
@@ -230,7 +238,8 @@ impl Flows {
         let (place, mark) = self.place(hash);
         let Some(at) = self.room(place) else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
-        let kept = Kept { shape: number, words: words[..words_of_key].into(), read, way, taken: 0 };
+        let kept =
+            Kept { shape: number, words: words[..words_of_key].into(), read, way, taken: 0, offered_at: OFFERED_AFTER };
         self.marks[place][at] = mark;
         if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))
             && !self.reads.is_void(before.read)

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::fence;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU64, fence};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,6 +45,8 @@ pub struct KernelFlows {
 pub struct KernelFlowCache {
     memory: Arc<Memory>,
     offers: SyncSender<Offered>,
+    /// As last collected.
+    hits: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -133,7 +135,7 @@ impl KernelFlowCache {
             flows: KernelFlows::default(),
         };
         state.refresh_filters(&memory)?;
-        Ok(Self { memory, offers, state: Mutex::new(state) })
+        Ok(Self { memory, offers, hits: AtomicU64::new(0), state: Mutex::new(state) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -166,6 +168,11 @@ impl KernelFlowCache {
         self.lock().collect(&self.memory, now);
     }
 
+    /// Packets that took ways in the kernel, as housekeeping last saw it. Waits for nobody.
+    pub fn hits(&self) -> u64 {
+        self.hits.load(Relaxed)
+    }
+
     /// What became of packets in the kernel, as last collected.
     pub fn flows(&self) -> KernelFlows {
         self.lock().flows.clone()
@@ -184,6 +191,7 @@ impl KernelFlowCache {
             (before, now) => before.is_none() && now.is_none(),
         };
         state.collect(&self.memory, now);
+        self.hits.store(state.flows.hits, Relaxed);
         // Before it is asked which ways hold.
         let reader = state.loaded.as_ref().map(|loaded| {
             let mut reader = loaded.device.reader();

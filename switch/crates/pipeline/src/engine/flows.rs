@@ -95,6 +95,13 @@ impl Engine<'_> {
         }
     }
 
+    /// So many packets took ways that were offered, without coming here: that pays for other ways.
+    pub fn credit_flows(&mut self, hits: u64) {
+        if let Some(known) = &mut self.known {
+            known.flows.credit(hits);
+        }
+    }
+
     /// Brings what is counted of ways up to date: that of writes is found out when somebody asks.
     pub(super) fn count_ways(&mut self) {
         let stats = &mut self.traffic.flows;
