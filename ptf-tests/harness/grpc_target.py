@@ -65,8 +65,10 @@ class Controller:
         self.device_id = device_id
         self.election_id = election_id
         self.role = role
-        # A device config may be longer than the four megabytes that gRPC takes by itself: BMv2's is.
-        self.channel = grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", -1)])
+        # A device config may be longer than the four megabytes that gRPC takes by itself: BMv2's is. And what it makes
+        # of a Unix socket's path is no name of a host.
+        options = [("grpc.max_receive_message_length", -1), ("grpc.default_authority", "localhost")]
+        self.channel = grpc.insecure_channel(address, options=options)
         self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
         self._arrived = threading.Condition()
