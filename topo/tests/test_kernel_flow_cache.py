@@ -1,0 +1,618 @@
+"""A switch whose ways are in the kernel: what leaves, what is counted, and when writes are in effect, is as without."""
+
+from __future__ import annotations
+
+import ctypes
+import http.client
+import os
+import platform
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from ipaddress import IPv6Address
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import finsy as fy
+import pytest
+from finsy.p4schema import P4Schema
+from finsy.proto import p4r
+
+from harness.commands import command, wait_until
+from harness.grpc_target import Controller
+from harness.namespaces import Nodes, missing
+from harness.switches import built_switch, hot_restart
+from harness.wires import PATIENCE
+from wayname.adapter.netlink_socket import NAMESPACES, enter
+
+
+def lacking() -> str | None:
+    """Return what this machine lacks for programs at an interface's ingress (tcx), or None."""
+    release = re.match(r"(\d+)\.(\d+)", platform.release())
+    if release is None or (int(release[1]), int(release[2])) < (6, 6):
+        return "Linux 6.6"
+    return missing()
+
+
+pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"needs {lacking()}")
+
+PROGRAM = Path(__file__).with_name("kernel_flow_cache.p4")
+OPTIONS = ("--flow-cache", "1024", "--kernel-flow-cache", "1024")
+INPUT, OUTPUT, OTHER = PORTS = 1, 2, 3
+SMALL_MTU = 1280
+
+ROUTER, SENDER = bytes.fromhex("020000000101"), bytes.fromhex("020000000100")
+STATION = {port: bytes([2, 0, 0, 0, port, 0]) for port in PORTS}
+SOURCE = IPv6Address("fd00::1").packed
+# Where flows go, and what comes behind them to tell that they are gone: it is tagged, and its way never in the kernel.
+ROUTE, MORE_SPECIFIC = "2001:db8:1::/48", "2001:db8:1::/64"
+MARKERS = {OUTPUT: "2001:db8:2::/48", OTHER: "2001:db8:3::/48"}
+TAG = bytes.fromhex("8100602a")
+
+# A way is learned, and goes into the kernel once it was taken often. One flow after the other: of two that share a
+# place in the switch's memory of flows to learn, none stays there while their packets alternate.
+IN_A_ROW, FLOWS = 16, 8
+INTERVAL = 1 / 2000
+
+SO_RCVBUFFORCE, BUFFER = 33, 64 << 20
+SOL_PACKET, PACKET_AUXDATA, TAG_IS_THERE = 263, 8, 1 << 4
+AUXDATA = struct.Struct("=IIIHHHH")
+
+Made = TypeVar("Made")
+
+
+def packet(flow: int, payload: bytes = b"", hops: int = 64, prefix: str = ROUTE, tag: bytes = b"") -> bytes:
+    """A packet of a flow, whose destination it is."""
+    destination = IPv6Address(int(IPv6Address(prefix.partition("/")[0])) + flow + 1).packed
+    ip = struct.pack("!IHBB", 6 << 28, len(payload), 59, hops) + SOURCE + destination
+    return ROUTER + SENDER + tag + b"\x86\xdd" + ip + payload
+
+
+def forwarded(sent: bytes, port: int) -> bytes:
+    """What leaves of it."""
+    hops = 21 + 4 * (sent[12:14] == TAG[:2])
+    return STATION[port] + sent[6:hops] + bytes([sent[hops] - 1]) + sent[hops + 1 :]
+
+
+def inside(namespace: str, make: Callable[[], Made]) -> Made:
+    """Do something in a network namespace."""
+    made: list[Made] = []
+
+    def work() -> None:
+        enter(NAMESPACES / namespace)
+        made.append(make())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+class End:
+    """The other end of a port's veth pair."""
+
+    def __init__(self, namespace: str, device: str) -> None:
+        def make() -> socket.socket:
+            made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+            made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
+            made.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+            made.bind((device, 3))
+            return made
+
+        self._socket = inside(namespace, make)
+
+    def send(self, octets: bytes) -> None:
+        self._socket.send(octets)
+
+    def receive(self) -> bytes:
+        """The next packet that comes."""
+        self._socket.settimeout(PATIENCE)
+        return self._next()
+
+    def is_silent(self) -> bool:
+        """Whether nothing has come."""
+        self._socket.settimeout(0)
+        with suppress(BlockingIOError):
+            self._next()
+            return False
+        return True
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _next(self) -> bytes:
+        while True:
+            octets, beside, _, address = self._socket.recvmsg(65536, socket.CMSG_SPACE(AUXDATA.size))
+            if address[2] != socket.PACKET_OUTGOING:
+                break
+        for level, kind, data in beside:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                # The kernel takes a tag off before it shows the packet.
+                status, *_, tag, protocol = AUXDATA.unpack(data)
+                if status & TAG_IS_THERE:
+                    octets = octets[:12] + struct.pack("!HH", protocol, tag) + octets[12:]
+        return octets
+
+
+class Looked(NamedTuple):
+    """Packets by who forwarded them: the kernel, or the process, whether it knew their ways or not."""
+
+    in_kernel: int
+    elsewhere: int
+
+
+class Switch:
+    """The process in its namespace, and its controller."""
+
+    def __init__(self, folder: Path, nodes: Nodes, stack: ExitStack, *options: str) -> None:
+        self.folder = folder
+        self._nodes, self._stack = nodes, stack
+        program, p4info = folder / PROGRAM.name, folder / "p4info.txtpb"
+        program.write_text(PROGRAM.read_text())
+        command([built_switch(), "compile", str(program), "--p4info", str(p4info)])
+        self.schema = P4Schema(p4info)
+        self.address = f"unix:{folder}/p4runtime"
+        words = [built_switch(), str(program), "--grpc-server-addr", self.address, "--state", f"{folder}/state"]
+        words += ["--metrics-addr", f"unix:{folder}/metrics", "--admin", f"{folder}/admin", *options]
+        words += [word for port in PORTS for word in ("-i", f"{port}@port{port}")]
+        self._words = nodes.inside("switch", *words)
+        self._log = folder / "log"
+        self.process: subprocess.Popen[bytes] | int
+        stack.callback(self._end)
+        self.start()
+
+    def start(self) -> None:
+        """Start the process, and be its primary controller."""
+        with self._log.open("wb") as output:
+            self._started = subprocess.Popen(self._words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        self.process = self._started
+        wait_until(self._serves, "the switch serves")
+        controller = Controller(self.address, 1, time.time_ns(), patience=PATIENCE)
+        self.controller = self._stack.enter_context(closing(controller))
+        assert self.controller.next("arbitration") is not None
+
+    def restart(self) -> None:
+        """Have another process go on."""
+        self.process = hot_restart(self.process)
+
+    def kill(self) -> None:
+        """End the process so that it can clear nothing away."""
+        self._started.kill()
+        self._started.wait()
+
+    def write(
+        self,
+        update: p4r.Update,
+        atomicity: p4r.WriteRequest.Atomicity.ValueType = p4r.WriteRequest.CONTINUE_ON_ERROR,
+    ) -> None:
+        assert [status.name for status in self.controller.write([update], atomicity)] == ["OK"]
+
+    def entry(self, prefix: str, port: int | None, idle: int = 0) -> fy.P4TableEntry:
+        """A route to a port, or to none."""
+        match = fy.Match(**{"hdr.ipv6.destination": prefix})
+        action = fy.Action("drop")
+        if port is not None:
+            action = fy.Action("forward", port=port, station=int.from_bytes(STATION[port]))
+        return fy.P4TableEntry("routes", match=match, action=action, idle_timeout_ns=idle)
+
+    def insert(self, prefix: str, port: int, idle: int = 0) -> None:
+        self.write((+self.entry(prefix, port, idle)).encode_update(self.schema))
+
+    def counted(self, prefix: str, port: int) -> list[tuple[int, int]]:
+        """Packets and octets that a route and a port counted, as P4Runtime tells them."""
+        entry = fy.P4TableEntry("routes", match=fy.Match(**{"hdr.ipv6.destination": prefix}))
+        asked = [fy.P4DirectCounterEntry(table_entry=entry), fy.P4CounterEntry("of_ports", index=port)]
+        route, cell = self.controller.read(each.encode(self.schema) for each in asked)
+        both = (route.direct_counter_entry.data, cell.counter_entry.data)
+        return [(data.packet_count, data.byte_count) for data in both]
+
+    def asks(self, method: str, path: str, service: str) -> str:
+        """Ask the switch at one of its sockets."""
+        connection = http.client.HTTPConnection("switch")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        with closing(connection):
+            connection.sock.connect(f"{self.folder}/{service}")
+            connection.request(method, path)
+            response = connection.getresponse()
+            text = response.read().decode()
+            assert 200 <= response.status < 300, text
+            return text
+
+    def samples(self, name: str) -> dict[str, int]:
+        """A family of its metrics, by their label."""
+        text = self.asks("GET", "/metrics", "metrics")
+        found = re.findall(rf'^wayname_switch_{name}{{\w+="(\w+)"}} (\d+)$', text, re.MULTILINE)
+        return {label: int(value) for label, value in found}
+
+    def dropped(self) -> int:
+        return sum(self.samples("dropped_packets_total").values())
+
+    def looked(self) -> Looked:
+        outcomes = self.samples("flow_cache_packets_total")
+        in_kernel = outcomes.pop("kernel")
+        return Looked(in_kernel, sum(outcomes.values()))
+
+    def wait_for_hits(self, before: int = 0) -> None:
+        """Wait until the kernel has forwarded more packets than so many."""
+        wait_until(lambda: self.looked().in_kernel > before, "the kernel forwards packets")
+
+    def programs(self) -> int:
+        """How many programs are at the ingress of its ports."""
+        namespace = self._nodes.namespace("switch")
+        return inside(namespace, lambda: sum(tcx_programs(f"port{port}") for port in PORTS))
+
+    def _serves(self) -> bool:
+        text = self._log.read_text()
+        assert self._started.poll() is None, text
+        return "P4Runtime on" in text
+
+    def _end(self) -> None:
+        process = self.process
+        with suppress(ProcessLookupError):
+            os.kill(process if isinstance(process, int) else process.pid, signal.SIGTERM)
+        self._started.wait()
+
+
+def tcx_programs(device: str) -> int:
+    """How many programs the kernel runs at an interface's ingress: bpf(BPF_PROG_QUERY) for BPF_TCX_INGRESS."""
+    number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+    asked = struct.Struct("=IIIIQI36x")
+    attributes = ctypes.create_string_buffer(asked.pack(socket.if_nametoindex(device), 46, 0, 0, 0, 0), asked.size)
+    if ctypes.CDLL(None, use_errno=True).syscall(number, 16, attributes, asked.size):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return int(asked.unpack(attributes.raw)[5])
+
+
+class Network:
+    """A switch between three veth pairs, whose other ends are this process's."""
+
+    def __init__(self, folder: Path, stack: ExitStack, *options: str) -> None:
+        nodes = stack.enter_context(Nodes("kernel-ways"))
+        nodes.add("switch", "ends", is_switch=True)
+        for port in PORTS:
+            nodes.join("switch", f"port{port}", "ends", f"end{port}")
+        nodes.ip("switch", f"link set port{OUTPUT} mtu {SMALL_MTU}")
+        self.switch = Switch(folder, nodes, stack, *options)
+        self.ends = {port: stack.enter_context(closing(End(nodes.namespace("ends"), f"end{port}"))) for port in PORTS}
+        self.sent: list[bytes] = []
+
+    def send(self, octets: bytes) -> None:
+        self.sent.append(octets)
+        self.ends[INPUT].send(octets)
+
+    def passes(self, octets: bytes, port: int = OUTPUT) -> None:
+        """Send a packet and wait until it has left by a port."""
+        self.send(octets)
+        assert self.ends[port].receive() == forwarded(octets, port)
+
+    def mark(self, port: int = OUTPUT) -> None:
+        """Send what goes through the process and wait for it: what came before it has left, or never will."""
+        self.passes(packet(0, prefix=MARKERS[port], tag=TAG), port)
+
+    def enter_kernel(self, packets: Sequence[bytes], port: int = OUTPUT) -> None:
+        """Send packets, all of which leave, until the kernel forwards a whole round of them."""
+
+        def forwards_all() -> bool:
+            before = self.switch.looked()
+            for each in packets:
+                for _ in range(IN_A_ROW):
+                    self.passes(each, port)
+            expected = len(packets) * IN_A_ROW
+            wait_until(lambda: sum(self.switch.looked()) >= sum(before) + expected, "packets are counted")
+            return self.switch.looked() == Looked(before.in_kernel + expected, before.elsewhere)
+
+        wait_until(forwards_all, "the kernel forwards all packets", pause=0)
+
+    def counts(self, port: int, direction: str, packets: Sequence[bytes]) -> None:
+        """Wait until the metrics of a port have these packets, and no more."""
+
+        def of_port() -> list[int]:
+            return [self.switch.samples(f"{direction}_{what}_total").get(str(port), 0) for what in ("packets", "bytes")]
+
+        expected = [len(packets), sum(map(len, packets))]
+        wait_until(lambda: of_port() >= expected, f"port {port} counts {expected}")
+        assert of_port() == expected
+
+
+@contextmanager
+def network(folder: Path, *options: str) -> Iterator[Network]:
+    folder.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        made = Network(folder, stack, *options)
+        for prefix, port in ((ROUTE, OUTPUT), *((prefix, port) for port, prefix in MARKERS.items())):
+            made.switch.insert(prefix, port)
+        yield made
+
+
+def flows(number: int = FLOWS) -> list[bytes]:
+    return [packet(flow, flow.to_bytes(4)) for flow in range(number)]
+
+
+def draw(numbers: random.Random, flow: int) -> tuple[bytes, bool]:
+    """A packet of a flow with any payload, and whether it leaves. Some are odd."""
+    hops, payload = 64 - flow % 3, numbers.randbytes(numbers.randrange(200))
+    match numbers.randrange(20):
+        case 0:
+            return packet(flow, payload, hops)[: numbers.randrange(14, 54)], False
+        case 1:
+            # Four octets more than the MTU leave, as if they were a tag.
+            longest = SMALL_MTU + 4 - 40
+            size = numbers.randrange(longest - 6, longest + 3)
+            return packet(flow, numbers.randbytes(size), hops), size <= longest
+        case 2:
+            return packet(flow, payload, hops, tag=TAG), True
+        case 3:
+            return packet(flow, payload, numbers.randrange(2)), False
+        case 4:
+            return packet(flow, payload, hops, prefix="2001:db8:ffff::"), False
+        case 5:
+            # It says that there is more.
+            return packet(flow, payload + bytes(1), hops)[:-1], True
+        case _:
+            return packet(flow, payload, hops), True
+
+
+def pass_on(made: Network, numbers: random.Random, rounds: int = 60, number: int = 40) -> dict[bytes, list[bytes]]:
+    """Send packets of many flows; by destination what left, in order. What does not leave is counted then."""
+    left: dict[bytes, list[bytes]] = {}
+    dropped = made.switch.dropped()
+    for _ in range(rounds):
+        drawn = [draw(numbers, flow) for flow in range(number)]
+        for octets, _ in drawn:
+            made.send(octets)
+        dropped += sum(not leaves for _, leaves in drawn)
+        for _ in range(sum(leaves for _, leaves in drawn)):
+            came = made.ends[OUTPUT].receive()
+            at = 38 + 4 * (came[12:14] == TAG[:2])
+            left.setdefault(came[at : at + 16], []).append(came)
+    made.mark()
+    assert all(end.is_silent() for end in made.ends.values())
+    wait_until(lambda: made.switch.dropped() >= dropped, f"{dropped} dropped packets are counted")
+    return left
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_packets_leave_as_without_ways_in_the_kernel(tmp_path: Path, threads: str) -> None:
+    with network(tmp_path / "without", "--threads", threads, *OPTIONS[:2]) as without:
+        expected = [pass_on(without, random.Random(seed)) for seed in (1, 2)]
+        dropped = without.switch.samples("dropped_packets_total")
+    assert dropped["too_long"] > 0
+    with network(tmp_path / "with", "--threads", threads, *OPTIONS) as made:
+        assert pass_on(made, random.Random(1)) == expected[0]
+        made.enter_kernel([packet(flow, bytes(8), 64 - flow % 3) for flow in range(40)])
+        before = made.switch.looked().in_kernel
+        assert pass_on(made, random.Random(2)) == expected[1]
+        made.switch.wait_for_hits(before)
+        made.counts(INPUT, "received", made.sent)
+        # What was sent to come into the kernel is not dropped.
+        assert made.switch.samples("dropped_packets_total") == dropped
+
+
+def test_counters_are_exact_at_once_and_those_of_ports_become_exact(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made:
+        made.enter_kernel(flows())
+        for payload in (b"", bytes(100)):
+            before = made.switch.counted(ROUTE, OUTPUT)
+            for number in range(1000):
+                made.send(packet(number % FLOWS, payload))
+            came = [made.ends[OUTPUT].receive() for _ in range(1000)]
+            octets = sum(map(len, came))
+            assert made.switch.counted(ROUTE, OUTPUT) == [(packets + 1000, all + octets) for packets, all in before]
+        # From a count that the controller sets they count on.
+        entry = fy.P4TableEntry("routes", match=fy.Match(**{"hdr.ipv6.destination": ROUTE}))
+        counts = [
+            fy.P4DirectCounterEntry(table_entry=entry, data=fy.P4CounterData(packet_count=7, byte_count=70)),
+            fy.P4CounterEntry("of_ports", index=OUTPUT, data=fy.P4CounterData(packet_count=7, byte_count=70)),
+        ]
+        for each in counts:
+            made.switch.write((~each).encode_update(made.switch.schema))
+        assert made.switch.counted(ROUTE, OUTPUT) == [(7, 70)] * 2
+        # As long as an answer takes: each packet is counted, whoever forwards it.
+        for number in range(100):
+            made.passes(packet(number % FLOWS))
+        made.enter_kernel(flows())
+        made.counts(INPUT, "received", made.sent)
+        made.counts(OUTPUT, "sent", made.sent)
+
+
+def test_a_write_is_in_effect_for_the_first_packet_after_its_answer(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made:
+        switch = made.switch
+        # Each with the port by which flows leave afterwards.
+        writes = [
+            (+switch.entry(MORE_SPECIFIC, OTHER), OTHER),
+            (-switch.entry(MORE_SPECIFIC, OTHER), OUTPUT),
+            (~switch.entry(ROUTE, OTHER), OTHER),
+            (~switch.entry(ROUTE, None), None),
+            (~switch.entry(ROUTE, OUTPUT), OUTPUT),
+            (-switch.entry(ROUTE, OUTPUT), None),
+            (+switch.entry(ROUTE, OUTPUT), OUTPUT),
+        ]
+        port: int | None = OUTPUT
+        for turn in range(6):
+            atomicity = (p4r.WriteRequest.CONTINUE_ON_ERROR, p4r.WriteRequest.DATAPLANE_ATOMIC)[turn % 2]
+            for write, becomes in writes:
+                if port is not None:
+                    made.enter_kernel(flows(), port)
+                switch.write(write.encode_update(switch.schema), atomicity)
+                port = becomes
+                for each in flows():
+                    if port is None:
+                        made.send(each)
+                    else:
+                        made.passes(each, port)
+                for marked in MARKERS:
+                    made.mark(marked)
+                assert all(end.is_silent() for end in made.ends.values())
+
+
+def test_an_entry_that_only_the_kernel_hits_is_not_idle_until_packets_stop(tmp_path: Path) -> None:
+    # Much longer than the kernel's hits take to be noticed.
+    idle = 4.0
+    with network(tmp_path, *OPTIONS) as made:
+        switch = made.switch
+        switch.write((~switch.entry(ROUTE, OUTPUT, int(idle * 1e9))).encode_update(switch.schema))
+        made.enter_kernel(flows())
+        before = switch.looked()
+        last = since = time.monotonic()
+        while (now := time.monotonic()) < since + 2.5 * idle:
+            if now > last + idle / 4:
+                # We were held up: the entry may have been idle indeed.
+                since = now
+                while switch.controller.waiting("idle_timeout_notification"):
+                    switch.controller.next("idle_timeout_notification")
+            made.passes(flows()[0])
+            last = now
+            time.sleep(0.01)
+        assert switch.controller.waiting("idle_timeout_notification") == 0
+        assert switch.looked().elsewhere == before.elsewhere
+        message = switch.controller.next("idle_timeout_notification")
+        assert message is not None
+        (entry,) = message.idle_timeout_notification.table_entry
+        assert entry.match == switch.entry(ROUTE, OUTPUT).encode_entry(switch.schema).match
+
+
+def test_a_link_that_is_cut_loses_packets_at_once_and_a_trace_shows_them(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made:
+        for port in (OUTPUT, INPUT):
+            made.enter_kernel(flows())
+            made.switch.asks("PUT", f"/ports/{port}/cut", "admin")
+            for each in flows():
+                made.ends[INPUT].send(each)
+            if port == OUTPUT:
+                made.mark(OTHER)
+            made.switch.asks("DELETE", f"/ports/{port}/cut", "admin")
+            made.mark()
+            assert all(end.is_silent() for end in made.ends.values())
+            for each in flows():
+                made.passes(each)
+        made.enter_kernel(flows())
+        words = [built_switch(), "trace", "--target", made.switch.address, "--count", "1", "dst", ROUTE]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as trace:
+
+            def has_seen_one() -> bool:
+                made.passes(flows()[0])
+                return trace.poll() is not None
+
+            try:
+                wait_until(has_seen_one, "a trace shows a packet")
+            finally:
+                trace.kill()
+            assert trace.stdout is not None
+            text = trace.stdout.read()
+        assert f"received {len(flows()[0])} bytes at port {INPUT}" in text
+        assert "table routes" in text
+        # Nobody watches any more.
+        made.enter_kernel(flows())
+
+
+def test_a_hot_restart_loses_no_packet(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made:
+        sent = 0
+        stops = threading.Event()
+
+        def send() -> None:
+            nonlocal sent
+            for number in count():
+                if stops.is_set():
+                    return
+                made.ends[INPUT].send(packet(number % FLOWS, number.to_bytes(8)))
+                sent = number + 1
+                time.sleep(INTERVAL)
+
+        def in_kernel() -> int:
+            # Between two processes nobody answers.
+            with suppress(OSError, http.client.HTTPException):
+                return made.switch.looked().in_kernel
+            return 0
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            for _ in range(3):
+                wait_until(lambda: in_kernel() > FLOWS, "the kernel forwards packets")
+                made.switch.restart()
+            wait_until(lambda: in_kernel() > FLOWS, "the kernel forwards packets again")
+        finally:
+            stops.set()
+            sender.join()
+        came = [int.from_bytes(made.ends[OUTPUT].receive()[54:62]) for _ in range(sent)]
+        # What the kernel forwards may overtake what waits in the process.
+        assert sorted(came) == list(range(sent))
+        assert made.ends[OUTPUT].is_silent()
+
+
+def test_a_killed_switch_leaves_nothing_at_its_interfaces(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made:
+        made.enter_kernel(flows())
+        assert made.switch.programs() > 0
+        made.switch.kill()
+        wait_until(lambda: made.switch.programs() == 0, "the kernel lets go of the programs")
+        for each in flows():
+            made.ends[INPUT].send(each)
+        made.switch.start()
+        made.enter_kernel(flows())
+        assert made.ends[OUTPUT].is_silent()
+
+
+def connected(nodes: Nodes, to: str) -> tuple[socket.socket, socket.socket]:
+    """Both ends of a TCP connection from one host to the other."""
+
+    def listen() -> socket.socket:
+        return socket.create_server((to, 8080), family=socket.AF_INET6)
+
+    with inside(nodes.namespace("server"), listen) as listener:
+        listener.settimeout(PATIENCE)
+        asking = inside(nodes.namespace("client"), lambda: socket.create_connection((to, 8080), PATIENCE))
+        answering = listener.accept()[0]
+    answering.settimeout(PATIENCE)
+    return asking, answering
+
+
+def carry(sender: socket.socket, receiver: socket.socket, octets: bytes) -> None:
+    """Send octets from one end to the other, where they arrive unchanged."""
+    sending = threading.Thread(target=sender.sendall, args=(octets,))
+    sending.start()
+    came = bytearray()
+    while len(came) < len(octets) and (part := receiver.recv(1 << 16)):
+        came += part
+    sending.join()
+    assert bytes(came) == octets
+
+
+def test_tcp_with_the_hosts_offloads_passes_through_the_kernel(tmp_path: Path) -> None:
+    mebibytes = random.Random(1).randbytes(4 << 20)
+    hosts = {"client": (1, "fd00:1::"), "server": (2, "fd00:2::")}
+    with Nodes("kernel-ways") as nodes, ExitStack() as stack:
+        nodes.add("switch", is_switch=True)
+        nodes.add(*hosts)
+        for host, (port, prefix) in hosts.items():
+            nodes.join("switch", f"port{port}", host, "eth0", STATION[port].hex(":"))
+            nodes.address(host, "eth0", f"{prefix}2/64")
+            nodes.ip(host, f"-6 neighbour add {prefix}1 lladdr {ROUTER.hex(':')} dev eth0 nud permanent")
+            nodes.ip(host, f"-6 route add default via {prefix}1 dev eth0")
+        nodes.ip("switch", f"link add port{OTHER} type veth peer name nobody")
+        switch = Switch(tmp_path, nodes, stack, *OPTIONS)
+        for port, prefix in hosts.values():
+            switch.insert(f"{prefix}/64", port)
+        ends = connected(nodes, f"{hosts['server'][1]}2")
+        asking, answering = (stack.enter_context(closing(end)) for end in ends)
+
+        def has_kernel_hits() -> bool:
+            carry(asking, answering, mebibytes[: 1 << 18])
+            return switch.looked().in_kernel > 0
+
+        wait_until(has_kernel_hits, "the kernel forwards segments", pause=0)
+        for sender, receiver in ((asking, answering), (answering, asking)):
+            before = switch.looked().in_kernel
+            carry(sender, receiver, mebibytes)
+            switch.wait_for_hits(before)
