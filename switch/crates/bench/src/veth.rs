@@ -76,7 +76,7 @@ pub fn run(programs: &Path, effort: Effort, rate: Option<f64>, goals: &mut Goals
     println!("  the generator's own limit is {}packets/s", short(most));
     let (mut limits, mut learning) = (vec![vec![]; kinds.len()], vec![]);
     in_turns(&kinds, programs, effort, |index, running, _| {
-        learning.extend(running.learning.map(|took| took.as_secs_f64()));
+        learning.extend(running.learned.as_ref().map(|learned| learned.took.as_secs_f64()));
         limits[index].push(search(&mut running.network, most)?);
         Ok(())
     })?;
@@ -177,7 +177,13 @@ fn in_turns(
         let started = kinds.iter().map(|kind| kind.start(programs, &packets));
         let mut turns: Vec<(usize, Running)> = started.collect::<Result<Vec<_>>>()?.into_iter().enumerate().collect();
         numbers.shuffle(&mut turns);
-        turns.iter_mut().try_for_each(|(index, running)| measure(*index, running, &packets))?;
+        for (index, running) in &mut turns {
+            measure(*index, running, &packets)?;
+            let strayed = running.strayed()?;
+            if strayed > 0 {
+                println!("  {}: {strayed} packets of draw {draw} went through its process", kinds[*index].name());
+            }
+        }
     }
     Ok(())
 }

@@ -64,10 +64,17 @@ fn change_started(change: impl FnOnce(&mut Vec<u32>, &mut Vec<PathBuf>)) {
 /// A contestant at work.
 pub struct Running {
     pub network: Network,
-    /// From its start until the kernel forwarded all packets; only where that is waited for.
-    pub learning: Option<Duration>,
+    /// Only where the kernel is to forward the packets.
+    pub learned: Option<Learned>,
     process: Option<Child>,
     folder: Folder,
+}
+
+/// What was known when the kernel forwarded all packets.
+pub struct Learned {
+    /// Since the start of the switch.
+    pub took: Duration,
+    looked: Looked,
 }
 
 /// Those that this machine has; says which it has not.
@@ -176,7 +183,7 @@ impl Kind {
             change_started(|processes, _| processes.push(process.id()));
             anyhow::Ok(process)
         });
-        let mut running = Running { network, learning: None, process: process.transpose()?, folder };
+        let mut running = Running { network, learned: None, process: process.transpose()?, folder };
         if !running.network.wait_for_first(Duration::from_secs(10))? {
             bail!("{} forwards nothing; it says:\n{}", self.name(), running.says());
         }
@@ -184,8 +191,8 @@ impl Kind {
             pin_forwarder(process.id())?;
         }
         if self.hits_in_kernel() {
-            running.teach()?;
-            running.learning = Some(start.elapsed());
+            let looked = running.teach()?;
+            running.learned = Some(Learned { took: start.elapsed(), looked });
         }
         Ok(running)
     }
@@ -217,7 +224,7 @@ fn route(network: &Network) -> Result<()> {
 
 impl Running {
     /// Sends the packets until the kernel forwards all of them.
-    fn teach(&mut self) -> Result<()> {
+    fn teach(&mut self) -> Result<Looked> {
         let (end, mut numbers) = (Instant::now() + LEARNS_WITHIN, Rng::with_seed(0));
         let mut before = Looked::at(&self.folder.metrics())?;
         loop {
@@ -228,7 +235,7 @@ impl Running {
             let now = self.looked(before, sent)?;
             let looked = now.since(&before);
             if looked == (Looked { in_kernel: sent, elsewhere: 0 }) && sent >= self.network.round() {
-                return Ok(());
+                return Ok(now);
             }
             ensure!(
                 Instant::now() < end,
@@ -252,6 +259,12 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Packets that went through the process since the kernel forwarded all of them.
+    pub fn strayed(&self) -> Result<u64> {
+        let Some(learned) = &self.learned else { return Ok(0) };
+        Ok(Looked::at(&self.folder.metrics())?.since(&learned.looked).elsewhere)
     }
 
     /// The beginning of its log.
