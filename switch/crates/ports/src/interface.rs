@@ -159,17 +159,21 @@ fn sending_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Has a bound socket share its frames with those that join it, by flow: PACKET_FANOUT_HASH takes both directions of one as
-/// one flow, and the fragments of a datagram.
+/// How ends share frames out: by flow, where both directions of one are one flow, and the fragments of a datagram.
+/// PACKET_IGNORE_OUTGOING is a socket's, and the group's is this flag (Linux 6.2, no word of it before).
+const FANOUT: u32 = libc::PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING;
+const PACKET_FANOUT_FLAG_IGNORE_OUTGOING: u32 = 0x4000;
+
+/// Has a bound socket share its frames with those that join it.
 fn start_fanout(socket: &OwnedFd) -> io::Result<u32> {
-    let unique = libc::PACKET_FANOUT_HASH | libc::PACKET_FANOUT_FLAG_UNIQUEID;
+    let unique = FANOUT | libc::PACKET_FANOUT_FLAG_UNIQUEID;
     set_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &(unique << 16))?;
     // The group's number, and how it shares out above it.
     Ok(get_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, 0u32)? & 0xffff)
 }
 
 fn join_fanout(socket: &OwnedFd, group: u32) -> io::Result<()> {
-    set_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &(libc::PACKET_FANOUT_HASH << 16 | group))
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &(FANOUT << 16 | group))
 }
 
 fn address(device: &Device, protocol: u16) -> libc::sockaddr_ll {

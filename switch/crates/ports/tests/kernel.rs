@@ -442,3 +442,19 @@ fn ends_of_an_interface_share_flows_out_and_keep_their_order() {
     let all: Vec<u8> = (0..rounds).collect();
     assert_eq!(expected, (0..flows).map(|flow| (flow, all.clone())).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_the_host_itself_sends_out_of_an_interface_is_not_seen() {
+    for count in [1, 2] {
+        let Some(namespace) = pair() else { return };
+        namespace.ip("address add 192.0.2.1/24 dev east").unwrap();
+        namespace.ip("neighbour add 192.0.2.2 lladdr 02:00:00:00:00:02 dev east").unwrap();
+        let spec: PortSpec = "1@east".parse().unwrap();
+        let mut ends = namespace.enter(|| ports::open_ends(&spec, count, 0)).unwrap().unwrap();
+        let mut west = open(&namespace, "west").unwrap();
+        let send = || std::net::UdpSocket::bind("192.0.2.1:0")?.send_to(b"out", "192.0.2.2:9");
+        namespace.enter(send).unwrap().unwrap();
+        assert_eq!(receive(&mut *west, 1).len(), 1);
+        assert!(ends.iter_mut().all(|end| receive(&mut **end, 1).is_empty()), "{count} ends");
+    }
+}
