@@ -296,6 +296,9 @@ impl Control {
 
     /// Entries that went without a hit for their idle timeout, at most `max`; empty when there are none.
     pub fn expired(&self, now: u64, max: usize) -> Vec<v1::TableEntry> {
+        if !self.device().program().tables.iter().any(|(_, table)| table.idle_timeout) {
+            return vec![];
+        }
         self.collect_counts();
         let wanted = v1::TableEntry::default();
         let expired = self.device().expired(now, max).into_iter().filter_map(|expired| {

@@ -69,9 +69,10 @@ struct State {
     next_pattern: u64,
     /// What ways read, by the number of the set.
     sets: Vec<Box<[u32]>>,
-    /// By place.
-    ways: Vec<Option<Way>>,
+    ways: Vec<Way>,
+    /// Places that ways have room in.
     free: Vec<usize>,
+    places: usize,
     /// Whether the filters look at other patterns than there are.
     is_stale: bool,
     /// Whether a way found no room since housekeeping.
@@ -90,6 +91,7 @@ struct Patterned {
 
 /// One way, in its place.
 struct Way {
+    place: usize,
     pattern: u64,
     key: Vec<u8>,
     set: usize,
@@ -128,8 +130,9 @@ impl KernelFlowCache {
             patterns: vec![],
             next_pattern: 0,
             sets: vec![],
-            ways: (0..ways).map(|_| None).collect(),
+            ways: vec![],
             free: (0..ways).rev().collect(),
+            places: ways,
             is_stale: true,
             is_full: false,
             flows: KernelFlows::default(),
@@ -198,7 +201,7 @@ impl KernelFlowCache {
             reader.pin();
             reader
         });
-        let leaving = state.take_out(|state| if is_same { state.void(&self.memory) } else { state.all() });
+        let leaving = if is_same { state.take_void_out(&self.memory) } else { state.take_out(|_| true) };
         let before = std::mem::replace(&mut state.reader, reader);
         if !leaving.is_empty() {
             drop(state);
@@ -244,9 +247,8 @@ impl KernelFlowCache {
 impl State {
     fn collect(&mut self, memory: &Memory, now: u64) {
         let Self { loaded: Some(loaded), ways, flows, patterns, .. } = self else { return };
-        for (place, way) in ways.iter_mut().enumerate() {
-            let Some(way) = way else { continue };
-            let packets = way.collect(memory.counted(place), loaded, flows, now);
+        for way in ways {
+            let packets = way.collect(memory, loaded, flows, now);
             if packets == 0 {
                 continue;
             }
@@ -258,42 +260,35 @@ impl State {
         flows.lost = memory.counted(memory.places())[0];
     }
 
-    fn all(&self) -> Vec<usize> {
-        (0..self.ways.len()).filter(|place| self.ways[*place].is_some()).collect()
-    }
-
-    /// Ways that something was written of, and if there is no room, those that nobody takes.
-    fn void(&mut self, memory: &Memory) -> Vec<usize> {
+    /// Takes ways out of which something was written, and if there is no room, those that nobody takes.
+    fn take_void_out(&mut self, memory: &Memory) -> Vec<Way> {
         let is_full = std::mem::take(&mut self.is_full);
-        self.ways.iter_mut().flatten().for_each(|way| way.idle += 1);
         let eras: Vec<u64> = (0..SETS).map(|set| memory.era(set).load(SeqCst)).collect();
-        let is_void = |way: &Way| eras[way.set] != way.era || (is_full && way.idle > IDLE_ROUNDS);
-        (0..self.ways.len()).filter(|place| self.ways[*place].as_ref().is_some_and(is_void)).collect()
+        self.ways.iter_mut().for_each(|way| way.idle += 1);
+        self.take_out(|way| eras[way.set] != way.era || (is_full && way.idle > IDLE_ROUNDS))
     }
 
     /// Has packets find these ways no more.
-    fn take_out(&mut self, which: impl FnOnce(&mut Self) -> Vec<usize>) -> Vec<(usize, Way)> {
-        let places = which(self);
-        let mut out = Vec::with_capacity(places.len());
-        for place in places {
-            let Some(way) = self.ways[place].take() else { continue };
-            if let Some(pattern) = self.patterns.iter_mut().find(|pattern| pattern.number == way.pattern) {
-                pattern.keys.remove(&way.key);
-                if let Err(error) = pattern.map.remove(&way.key) {
-                    warn!("a way in the kernel: {error}");
-                }
+    fn take_out(&mut self, which: impl Fn(&Way) -> bool) -> Vec<Way> {
+        let out: Vec<Way> = self.ways.extract_if(.., |way| which(way)).collect();
+        for way in &out {
+            let Some(pattern) = self.patterns.iter_mut().find(|pattern| pattern.number == way.pattern) else {
+                continue;
+            };
+            pattern.keys.remove(&way.key);
+            if let Err(error) = pattern.map.remove(&way.key) {
+                warn!("a way in the kernel: {error}");
             }
-            out.push((place, way));
         }
         out
     }
 
     /// The places of ways that no packet takes any more are free.
-    fn free(&mut self, memory: &Memory, ways: Vec<(usize, Way)>, now: u64) {
+    fn free(&mut self, memory: &Memory, ways: Vec<Way>, now: u64) {
         let Self { loaded: Some(loaded), flows, free, .. } = self else { return };
-        for (place, mut way) in ways {
-            way.collect(memory.counted(place), loaded, flows, now);
-            free.push(place);
+        for mut way in ways {
+            way.collect(memory, loaded, flows, now);
+            free.push(way.place);
         }
     }
 
@@ -319,7 +314,7 @@ impl State {
                 warn!("a way for the kernel: {error}");
             }
         }
-        self.flows.ways = (self.ways.len() - self.free.len()) as u64;
+        self.flows.ways = self.ways.len() as u64;
     }
 
     /// Puts a way into the kernel, if it is one for it and holds.
@@ -356,7 +351,8 @@ impl State {
             return Err(error);
         }
         patterned.keys.insert(key.clone());
-        self.ways[place] = Some(Way {
+        self.ways.push(Way {
+            place,
             pattern: patterned.number,
             key,
             set,
@@ -383,7 +379,7 @@ impl State {
         if self.patterns.len() == MOST_PATTERNS {
             return Ok(None);
         }
-        let map = Map::hash(pattern.key_len() as u32, programs::FOUND as u32, self.ways.len() as u32)?;
+        let map = Map::hash(pattern.key_len() as u32, programs::FOUND as u32, self.places as u32)?;
         let number = self.next_pattern;
         self.next_pattern += 1;
         self.patterns.push(Patterned { number, pattern, map, keys: HashSet::new(), hits: 0 });
@@ -396,7 +392,7 @@ impl State {
         if let Some(known) = self.sets.iter().position(|known| **known == *read) {
             return Some(known);
         }
-        let is_free = |set: &usize| !self.ways.iter().flatten().any(|way| way.set == *set);
+        let is_free = |set: &usize| !self.ways.iter().any(|way| way.set == *set);
         let set = if self.sets.len() < SETS { self.sets.len() } else { (0..SETS).find(is_free)? };
         self.sets.resize_with(self.sets.len().max(set + 1), Box::default);
         self.sets[set] = read.into();
@@ -418,7 +414,8 @@ impl State {
 
 impl Way {
     /// Adds what is new of what was counted to whatever counts such packets; answers how many they are.
-    fn collect(&mut self, counted: [u64; 2], loaded: &Loaded, flows: &mut KernelFlows, now: u64) -> u64 {
+    fn collect(&mut self, memory: &Memory, loaded: &Loaded, flows: &mut KernelFlows, now: u64) -> u64 {
+        let counted = memory.counted(self.place);
         let [packets, bytes] = [0, 1].map(|at| counted[at] - self.counted[at]);
         self.counted = counted;
         if packets == 0 && bytes == 0 {
