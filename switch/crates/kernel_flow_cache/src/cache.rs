@@ -110,6 +110,7 @@ struct Way {
 impl KernelFlowCache {
     /// Puts the programs on the interfaces of these ports, with room for so many ways.
     pub fn open(ends: Vec<(u32, KernelEnd)>, ways: usize) -> io::Result<Self> {
+        wait_for_packets()?;
         let memory = Arc::new(Memory::new(ways)?);
         let program = Program::load(Kind::Tc, "wayname_forward", &programs::forward(&memory))?;
         let (mut ports, mut links, mut sockets) = (HashMap::new(), vec![], vec![]);
@@ -193,6 +194,10 @@ impl KernelFlowCache {
             (Some(before), Some(now)) => Arc::ptr_eq(before, now),
             (before, now) => before.is_none() && now.is_none(),
         };
+        if is_same && loaded.is_some() {
+            // While nobody can load another one.
+            self.memory.resume(Pause::Program);
+        }
         state.collect(&self.memory, now);
         self.hits.store(state.flows.hits, Relaxed);
         // Before it is asked which ways hold.
@@ -206,7 +211,7 @@ impl KernelFlowCache {
         if !leaving.is_empty() {
             drop(state);
             // A packet may be on one of them still. Its counts come, and then nobody knows its place any more.
-            if let Err(error) = membarrier(MembarrierCommand::Global) {
+            if let Err(error) = wait_for_packets() {
                 // Their places stay empty.
                 return warn!("places of ways in the kernel cannot be used again: {error}");
             }
@@ -214,11 +219,7 @@ impl KernelFlowCache {
             state.free(&self.memory, leaving, now);
         }
         drop(before);
-        if is_same {
-            if loaded.is_some() {
-                self.memory.resume(Pause::Program);
-            }
-        } else {
+        if !is_same {
             state.follow(loaded, &self.memory);
         }
         state.take_offers(&self.memory);
@@ -231,8 +232,9 @@ impl KernelFlowCache {
     pub fn close(&self, now: u64) {
         let mut state = self.lock();
         self.memory.pause(Pause::Stopping);
-        // Where the kernel cannot wait for packets under way, a few of the last may be left uncounted.
-        let _ = membarrier(MembarrierCommand::Global);
+        if let Err(error) = wait_for_packets() {
+            warn!("the last packets in the kernel may not be counted: {error}");
+        }
         state.collect(&self.memory, now);
         for socket in &state.sockets {
             if let Err(error) = remove_filter(socket) {
@@ -242,6 +244,16 @@ impl KernelFlowCache {
         state.sockets.clear();
         state.links.clear();
     }
+}
+
+/// Waits until programs in the kernel have ended with all packets that they met before: a program runs in one critical
+/// section of RCU, and this waits for all of them. It takes some milliseconds.
+fn wait_for_packets() -> io::Result<()> {
+    membarrier(MembarrierCommand::Global).map_err(|error| {
+        io::Error::other(format!(
+            "the kernel cannot wait for packets that are under way (membarrier(2), nohz_full): {error}"
+        ))
+    })
 }
 
 impl State {

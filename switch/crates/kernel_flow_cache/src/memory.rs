@@ -15,8 +15,9 @@ use ports::bpf::{Map, Mapping};
 
 /// Sets of objects that ways read: each has a bit in a word.
 pub const SETS: usize = 64;
-/// Words that a way may change: what changes stands before what checksums cover.
-pub const MOST_EDITS: usize = 7;
+/// Where eight octets may change: before what checksums cover. Without CAP_PERFMON, a program changes a packet only at places
+/// that are written in it; with these, each octet can be reached from within the shortest packet that has it.
+pub const EDITS: [usize; 10] = [0, 6, 8, 14, 16, 24, 26, 32, 40, 46];
 /// Octets of a packet that a pattern may look at together.
 pub const MOST_SPAN: usize = 256;
 
@@ -24,16 +25,15 @@ pub const MOST_SPAN: usize = 256;
 pub const PAUSED: u32 = 0;
 pub const ERAS: u32 = 8;
 
-/// Offsets in a way, and of an edit in it.
+/// Offsets in a way, and of an edit in it. Which of the edits it has, bits say.
 pub const OUT: i16 = 0;
-pub const EDITS: i16 = 4;
+pub const WHICH: i16 = 4;
 pub const REACH: i16 = 8;
 pub const FIRST_EDIT: i16 = 16;
-pub const EDIT: i16 = 24;
+pub const EDIT: i16 = 16;
 pub const KEEP: i16 = 0;
 pub const SET: i16 = 8;
-pub const AT: i16 = 16;
-const WAY: usize = FIRST_EDIT as usize + MOST_EDITS * EDIT as usize;
+const WAY: usize = FIRST_EDIT as usize + EDITS.len() * EDIT as usize;
 
 /// Offsets in `scratch`.
 pub const DECIDED: i16 = 0;
@@ -61,7 +61,8 @@ pub enum Pause {
 /// Eight octets of a packet that change: which bits stay, and the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edit {
-    pub at: usize,
+    /// In [`EDITS`].
+    pub number: usize,
     pub keep: [u8; 8],
     pub set: [u8; 8],
 }
@@ -136,13 +137,14 @@ impl Memory {
             word[4..].copy_from_slice(&high.to_ne_bytes());
             word
         };
-        let reach = edits.iter().map(|edit| edit.at + 8).max().unwrap_or(0);
-        put(OUT, halves(out.unwrap_or(0), edits.len() as u32));
+        let reach = edits.iter().map(|edit| EDITS[edit.number] + 8).max().unwrap_or(0);
+        let which = edits.iter().fold(0, |which, edit| which | 1 << edit.number);
+        put(OUT, halves(out.unwrap_or(0), which));
         put(REACH, halves(reach as u32, 0));
-        for (edit, offset) in edits.iter().zip((FIRST_EDIT..).step_by(EDIT as usize)) {
+        for edit in edits {
+            let offset = FIRST_EDIT + edit.number as i16 * EDIT;
             put(offset + KEEP, edit.keep);
             put(offset + SET, edit.set);
-            put(offset + AT, (edit.at as u64).to_ne_bytes());
         }
         // Before a map knows the place.
         fence(SeqCst);

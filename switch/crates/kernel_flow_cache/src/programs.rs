@@ -6,15 +6,13 @@
 //! sends it out.
 
 use flow_cache::Range;
-use ports::bpf::Alu::{Add, And, Move, Mul, Or, ShiftLeft, ShiftRight, Sub};
-use ports::bpf::Compare::{Equal, Greater, Less, NotEqual};
-use ports::bpf::Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+use ports::bpf::Alu::{Add, And, Div, Move, Mul, Or, ShiftLeft, ShiftRight, Sub};
+use ports::bpf::Compare::{Equal, Greater, Less, LessOrEqual, NotEqual};
+use ports::bpf::Reg::{R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10};
 use ports::bpf::Size::{Eight, Four, One, Two};
 use ports::bpf::{Code, Instruction, Label, Map};
 
-use crate::memory::{
-    AT, DECIDED, EDIT, EDITS, ERAS, FIRST_EDIT, KEEP, MOST_EDITS, Memory, OCTETS, OUT, PAUSED, REACH, SET,
-};
+use crate::memory::{DECIDED, EDIT, EDITS, ERAS, FIRST_EDIT, KEEP, Memory, OCTETS, OUT, PAUSED, REACH, SET, WHICH};
 use crate::pattern::{Pattern, is_payload_length};
 
 // Helpers of linux/bpf.h.
@@ -30,7 +28,6 @@ const VLAN_PRESENT: i16 = 20;
 const IFINDEX: i16 = 40;
 const DATA: i16 = 76;
 const DATA_END: i16 = 80;
-const GSO_SEGS: i16 = 164;
 const GSO_SIZE: i16 = 176;
 
 /// The next program, and then the kernel, has the packet.
@@ -281,8 +278,7 @@ fn headers_of_segments(code: &mut Code, whole: Label) {
 /// The program at TC: R6 is the packet, R7 its way, R8 what was decided, R9 the way's place.
 pub fn forward(memory: &Memory) -> Vec<Instruction> {
     let mut code = Code::new();
-    let (next, lost, near, edits, edited, shot) =
-        (code.label(), code.label(), code.label(), code.label(), code.label(), code.label());
+    let (next, lost, near, shot) = (code.label(), code.label(), code.label(), code.label());
     code.alu(Move, R6, R1);
     scratch(&mut code, memory, next);
     code.load(Eight, R8, R7, DECIDED);
@@ -297,26 +293,23 @@ pub fn forward(memory: &Memory) -> Vec<Instruction> {
     element(&mut code, &memory.ways, lost);
     code.alu(Move, R7, R0);
 
-    // What changes must be near: in the packet's first part, and its own.
-    code.load(Four, R3, R7, REACH);
-    code.load(Four, R1, R6, DATA);
-    code.load(Four, R2, R6, DATA_END);
-    code.alu(Add, R1, R3);
-    code.jump_if(R1, Greater, R2, near);
-    code.jump(edits);
-    code.place(near);
-    code.alu(Move, R1, R6);
-    code.alu(Move, R2, R3);
-    code.call(SKB_PULL_DATA);
-    code.jump_if(R0, NotEqual, 0, lost);
-
-    code.place(edits);
+    // What changes must be in the packet's first part, and its own.
     code.load(Four, R3, R6, DATA);
     code.load(Four, R4, R6, DATA_END);
-    for number in 0..MOST_EDITS {
-        edit(&mut code, number, edited, lost);
+    code.alu(Move, R1, R3);
+    code.alu(Add, R1, (EDITS[EDITS.len() - 1] + 8) as i32);
+    code.jump_if(R1, LessOrEqual, R4, near);
+    code.alu(Move, R1, R6);
+    code.load(Four, R2, R7, REACH);
+    code.call(SKB_PULL_DATA);
+    code.jump_if(R0, NotEqual, 0, lost);
+    code.load(Four, R3, R6, DATA);
+    code.load(Four, R4, R6, DATA_END);
+    code.place(near);
+    code.load(Four, R5, R7, WHICH);
+    for (number, at) in EDITS.into_iter().enumerate() {
+        edit(&mut code, number, at as i16, lost);
     }
-    code.place(edited);
     count(&mut code, memory, next);
     code.load(Four, R1, R7, OUT);
     code.jump_if(R1, Equal, 0, shot);
@@ -336,23 +329,23 @@ pub fn forward(memory: &Memory) -> Vec<Instruction> {
     code.finish()
 }
 
-/// Changes eight octets of the packet, which is from R3 to R4.
-fn edit(code: &mut Code, number: usize, edited: Label, lost: Label) {
-    let at = FIRST_EDIT + number as i16 * EDIT;
-    code.load(Four, R1, R7, EDITS);
-    code.jump_if(R1, Less, number as i32 + 1, edited);
-    code.load(Eight, R1, R7, at + AT);
-    code.alu(And, R1, 0xff);
-    code.alu(Add, R1, R3);
-    code.alu(Move, R2, R1);
-    code.alu(Add, R2, 8);
-    code.jump_if(R2, Greater, R4, lost);
-    code.load(Eight, R2, R1, 0);
-    code.load(Eight, R0, R7, at + KEEP);
-    code.alu(And, R2, R0);
-    code.load(Eight, R0, R7, at + SET);
-    code.alu(Or, R2, R0);
-    code.store(Eight, R1, 0, R2);
+/// Changes eight octets of the packet, which is from R3 to R4, if R5 says so.
+fn edit(code: &mut Code, number: usize, at: i16, lost: Label) {
+    let none = code.label();
+    code.alu(Move, R1, R5);
+    code.alu(And, R1, 1 << number);
+    code.jump_if(R1, Equal, 0, none);
+    code.alu(Move, R1, R3);
+    code.alu(Add, R1, i32::from(at) + 8);
+    code.jump_if(R1, Greater, R4, lost);
+    let edit = FIRST_EDIT + number as i16 * EDIT;
+    code.load(Eight, R1, R3, at);
+    code.load(Eight, R2, R7, edit + KEEP);
+    code.alu(And, R1, R2);
+    code.load(Eight, R2, R7, edit + SET);
+    code.alu(Or, R1, R2);
+    code.store(Eight, R3, at, R1);
+    code.place(none);
 }
 
 /// Counts the packet in the place of R9: as many as its segments are, with their headers.
@@ -365,9 +358,15 @@ fn count(code: &mut Code, memory: &Memory, missing: Label) {
     element(code, &memory.counts, missing);
     code.alu(Move, R2, 1);
     code.load(Four, R3, R6, LEN);
-    code.load(Four, R1, R6, GSO_SEGS);
-    code.jump_if(R1, Less, 2, one);
-    code.alu(Move, R2, R1);
+    code.load(Four, R1, R6, GSO_SIZE);
+    code.jump_if(R1, Equal, 0, one);
+    // Where another process gave the kernel the packet, its number of segments is not known yet.
+    code.alu(Move, R2, R3);
+    code.alu(Sub, R2, R8);
+    code.alu(Add, R2, R1);
+    code.alu(Sub, R2, 1);
+    code.alu(Div, R2, R1);
+    code.alu(Move, R1, R2);
     code.alu(Sub, R1, 1);
     code.alu(Mul, R1, R8);
     code.alu(Add, R3, R1);

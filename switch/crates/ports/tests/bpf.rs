@@ -346,11 +346,11 @@ fn a_tc_program_redirects_frames_while_it_is_linked() {
     assert_eq!(carried(&mut *east, &mut *south, &types), types);
     drop(link);
     assert_eq!(carried(&mut *east, &mut *south, &types), []);
-    // The one that was there first decides.
+    // The one that came last decides.
     let links = (attach(&answer(TC_DROP)).unwrap(), attach(&redirect).unwrap());
-    assert_eq!(carried(&mut *east, &mut *south, &types), []);
-    drop(links.0);
     assert_eq!(carried(&mut *east, &mut *south, &types), types);
+    drop(links.1);
+    assert_eq!(carried(&mut *east, &mut *south, &types), []);
     let nowhere = Program::load(Kind::Tc, "test", &redirect).unwrap();
     let error = namespace.enter(|| nowhere.attach_tc_ingress(9999)).unwrap().err().unwrap();
     assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NODEV.raw_os_error()));

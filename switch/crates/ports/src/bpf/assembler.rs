@@ -40,6 +40,8 @@ pub enum Alu {
     Add,
     Sub,
     Mul,
+    /// By nothing it is nothing.
+    Div,
     And,
     Or,
     Xor,
@@ -268,6 +270,7 @@ impl Alu {
             Alu::Add => 0x00,
             Alu::Sub => 0x10,
             Alu::Mul => 0x20,
+            Alu::Div => 0x30,
             Alu::Or => 0x40,
             Alu::And => 0x50,
             Alu::ShiftLeft => 0x60,

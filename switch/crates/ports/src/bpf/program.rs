@@ -16,6 +16,7 @@ const ATTACH_TYPE_XDP: u32 = 37;
 const ATTACH_TYPE_TCX_INGRESS: u32 = 46;
 const FLAG_SKB_MODE: u32 = 1 << 1;
 const FLAG_DRV_MODE: u32 = 1 << 2;
+const FLAG_BEFORE: u32 = 1 << 3;
 
 /// Room for the verifier's log: one that is longer, kernels before 6.4 cut off at its end.
 const LOG: usize = 4 << 20;
@@ -114,10 +115,11 @@ impl Program {
         self.link(interface, ATTACH_TYPE_XDP, if in_driver { FLAG_DRV_MODE } else { FLAG_SKB_MODE })
     }
 
-    /// Runs the program on what comes in at the interface of this index, behind the programs that are there.
+    /// Runs the program on what comes in at the interface of this index, before the programs that are there: as packet
+    /// sockets see what comes in before them.
     pub fn attach_tc_ingress(&self, interface: u32) -> io::Result<Link> {
         assert_eq!(self.kind, Kind::Tc);
-        self.link(interface, ATTACH_TYPE_TCX_INGRESS, 0).map_err(|error| match error.raw_os_error() {
+        self.link(interface, ATTACH_TYPE_TCX_INGRESS, FLAG_BEFORE).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL) => {
                 io::Error::new(io::ErrorKind::Unsupported, "this kernel has no tcx (Linux 6.6 or later)")
             }

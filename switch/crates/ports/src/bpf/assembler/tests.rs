@@ -36,6 +36,7 @@ fn registers_are_computed_with_registers_and_numbers() {
         (Alu::Add, 0x07),
         (Alu::Sub, 0x17),
         (Alu::Mul, 0x27),
+        (Alu::Div, 0x37),
         (Alu::Or, 0x47),
         (Alu::And, 0x57),
         (Alu::ShiftLeft, 0x67),
