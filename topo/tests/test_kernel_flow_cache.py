@@ -616,3 +616,23 @@ def test_tcp_with_the_hosts_offloads_passes_through_the_kernel(tmp_path: Path) -
             before = switch.looked().in_kernel
             carry(sender, receiver, mebibytes)
             switch.wait_for_hits(before)
+        port, prefix = hosts["server"]
+
+        def counts_segments() -> bool:
+            counted, told = switch.counted(f"{prefix}/64", port)[1], sent(asking)
+            carry(asking, answering, mebibytes[: 1 << 20])
+            # Where one is lost on the way to the switch, it is counted once and sent twice.
+            expected = [now - before for now, before in zip(sent(asking), told, strict=True)]
+            return [
+                now - before for now, before in zip(switch.counted(f"{prefix}/64", port)[1], counted, strict=True)
+            ] == expected
+
+        wait_until(counts_segments, "the segments of pieces that pass as a whole are counted", pause=0)
+
+
+def sent(end: socket.socket) -> tuple[int, int]:
+    """Segments that an end of a connection sent, and their octets with headers (`struct tcp_info` of linux/tcp.h)."""
+    told = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
+    (segments,), (octets,) = struct.unpack_from("=I", told, 136), struct.unpack_from("=Q", told, 200)
+    # Ethernet, IPv6, TCP with timestamps.
+    return segments, octets + segments * (14 + 40 + 32)
