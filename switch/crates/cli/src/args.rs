@@ -159,7 +159,7 @@ fn ways() -> impl TypedValueParser<Value = usize> {
 
 /// Each has its counts for each processor.
 fn kernel_ways() -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64).range(0..=1 << 16).map(|ways| ways as usize)
+    clap::value_parser!(u64).range(0..=1 << 14).map(|ways| ways as usize)
 }
 
 /// A Unix socket alone, with or without what says so of other addresses.

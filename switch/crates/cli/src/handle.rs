@@ -49,7 +49,7 @@ pub struct Handle {
     carriers_changed: AtomicBool,
     /// What forwards in the kernel, if that was asked for.
     kernel: OnceLock<Arc<KernelFlowCache>>,
-    /// Ports to which a rate was given while the switch runs: their packets wait in its queues.
+    /// Ports to which a rate was given while the switch runs: their packets wait in its queues. Locked while a link changes.
     shaped: Mutex<BTreeSet<u32>>,
     /// How many threads that stop did their part of each round.
     settled: [AtomicUsize; ROUNDS],
@@ -168,6 +168,7 @@ impl Handle {
 
     /// Cuts a port's link or mends it; false if there is no such port.
     pub fn cut(&self, port: u32, cut: bool) -> bool {
+        let _change = self.shaped.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((_, link)) = self.cuts.iter().find(|(number, _)| *number == port) else { return false };
         let is_cut = |(number, link): &(u32, Arc<AtomicBool>)| *number != port && link.load(Ordering::Relaxed);
         let is_any_cut = cut || self.cuts.iter().any(is_cut);

@@ -47,6 +47,8 @@ pub struct KernelFlowCache {
     offers: SyncSender<Offered>,
     /// As last collected.
     hits: AtomicU64,
+    /// Held for a round of housekeeping, which waits for packets in between.
+    round: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -75,7 +77,7 @@ struct State {
     places: usize,
     /// Whether the filters look at other patterns than there are.
     is_stale: bool,
-    /// Whether a way found no room since housekeeping.
+    /// Whether a way, its pattern or what it reads found no room since housekeeping.
     is_full: bool,
     flows: KernelFlows,
 }
@@ -110,6 +112,10 @@ struct Way {
 impl KernelFlowCache {
     /// Puts the programs on the interfaces of these ports, with room for so many ways.
     pub fn open(ends: Vec<(u32, KernelEnd)>, ways: usize) -> io::Result<Self> {
+        if std::fs::read_to_string("/sys/kernel/realtime").is_ok_and(|realtime| realtime.trim() == "1") {
+            let why = "with PREEMPT_RT, packets of one processor may come between a filter and the program at TC";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
         wait_for_packets()?;
         let memory = Arc::new(Memory::new(ways)?);
         let program = Program::load(Kind::Tc, "wayname_forward", &programs::forward(&memory))?;
@@ -139,7 +145,7 @@ impl KernelFlowCache {
             flows: KernelFlows::default(),
         };
         state.refresh_filters(&memory)?;
-        Ok(Self { memory, offers, hits: AtomicU64::new(0), state: Mutex::new(state) })
+        Ok(Self { memory, offers, hits: AtomicU64::new(0), round: Mutex::default(), state: Mutex::new(state) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -185,6 +191,7 @@ impl KernelFlowCache {
     /// To be called many times a second, by a thread that may wait: takes void ways out and offered ones in, and follows
     /// the program that runs.
     pub fn keep_house(&self, switch: &Switch, is_watched: impl FnOnce() -> bool, now: u64) {
+        let _round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.lock();
         if !is_watched() {
             self.memory.resume(Pause::Watched);
@@ -230,6 +237,7 @@ impl KernelFlowCache {
 
     /// Forwards nothing in the kernel from now on, and collects what was counted there.
     pub fn close(&self, now: u64) {
+        let _round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.lock();
         self.memory.pause(Pause::Stopping);
         if let Err(error) = wait_for_packets() {
@@ -389,6 +397,7 @@ impl State {
             self.patterns.retain(|known| !known.keys.is_empty());
         }
         if self.patterns.len() == MOST_PATTERNS {
+            self.is_full = true;
             return Ok(None);
         }
         let map = Map::hash(pattern.key_len() as u32, programs::FOUND as u32, self.places as u32)?;
@@ -405,7 +414,9 @@ impl State {
             return Some(known);
         }
         let is_free = |set: &usize| !self.ways.iter().any(|way| way.set == *set);
-        let set = if self.sets.len() < SETS { self.sets.len() } else { (0..SETS).find(is_free)? };
+        let free = if self.sets.len() < SETS { Some(self.sets.len()) } else { (0..SETS).find(is_free) };
+        self.is_full |= free.is_none();
+        let set = free?;
         self.sets.resize_with(self.sets.len().max(set + 1), Box::default);
         self.sets[set] = read.into();
         concern(set);
@@ -414,13 +425,15 @@ impl State {
 
     /// Has the filters look at all patterns that there are, those that find most first.
     fn refresh_filters(&mut self, memory: &Memory) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_stale) {
+        if !self.is_stale {
             return Ok(());
         }
         self.patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.hits));
         let patterns: Vec<_> = self.patterns.iter().map(|known| (&known.pattern, &known.map)).collect();
         let filter = Program::load(Kind::SocketFilter, "wayname_filter", &programs::filter(&patterns, memory))?;
-        self.sockets.iter().try_for_each(|socket| filter.filter(socket))
+        self.sockets.iter().try_for_each(|socket| filter.filter(socket))?;
+        self.is_stale = false;
+        Ok(())
     }
 }
 

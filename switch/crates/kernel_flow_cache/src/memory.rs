@@ -35,9 +35,10 @@ pub const KEEP: i16 = 0;
 pub const SET: i16 = 8;
 const WAY: usize = FIRST_EDIT as usize + EDITS.len() * EDIT as usize;
 
-/// Offsets in `scratch`.
+/// Offsets in `scratch`. The length is that of the packet for which something was decided.
 pub const DECIDED: i16 = 0;
-pub const OCTETS: i16 = 8;
+pub const LENGTH: i16 = 8;
+pub const OCTETS: i16 = 16;
 
 /// Packets and octets.
 const COUNTS: usize = 16;

@@ -12,7 +12,9 @@ use ports::bpf::Reg::{R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10};
 use ports::bpf::Size::{Eight, Four, One, Two};
 use ports::bpf::{Code, Instruction, Label, Map};
 
-use crate::memory::{DECIDED, EDIT, EDITS, ERAS, FIRST_EDIT, KEEP, Memory, OCTETS, OUT, PAUSED, REACH, SET, WHICH};
+use crate::memory::{
+    DECIDED, EDIT, EDITS, ERAS, FIRST_EDIT, KEEP, LENGTH, Memory, OCTETS, OUT, PAUSED, REACH, SET, WHICH,
+};
 use crate::pattern::{Pattern, is_payload_length};
 
 // Helpers of linux/bpf.h.
@@ -51,7 +53,6 @@ const HEADERS: i32 = 32;
 const INDEX: i16 = -8;
 
 const TCP: i32 = 6;
-const UDP: i32 = 17;
 const IPV4: i32 = 0x0800;
 const IPV6: i32 = 0x86dd;
 const ETHERNET_END: i32 = 14;
@@ -235,12 +236,15 @@ fn decide(code: &mut Code, whole: Label, none: Label) {
     code.place(segmented);
     code.jump_if(R8, Greater, R2, whole);
     code.store(Eight, R7, DECIDED, R1);
+    code.load(Four, R1, R6, LEN);
+    code.store(Eight, R7, LENGTH, R1);
     code.jump(none);
 }
 
-/// R9 becomes the octets of the headers that each segment of the packet will have: TCP's or UDP's are the last.
+/// R9 becomes the octets of the headers that each segment of the packet will have, of which TCP's is the last. What is UDP
+/// may be a tunnel, whose segments have more of them.
 fn headers_of_segments(code: &mut Code, whole: Label) {
-    let (ipv6, transport, tcp, known) = (code.label(), code.label(), code.label(), code.label());
+    let (ipv6, transport) = (code.label(), code.label());
     let at = |octet: i32| OCTETS + (octet - 12) as i16;
     // To the protocol of either.
     load_octets(code, 12, 12, whole);
@@ -259,11 +263,7 @@ fn headers_of_segments(code: &mut Code, whole: Label) {
     code.load(One, R1, R7, at(ETHERNET_END + 6));
 
     code.place(transport);
-    code.jump_if(R1, Equal, TCP, tcp);
-    code.jump_if(R1, NotEqual, UDP, whole);
-    code.alu(Move, R1, 8);
-    code.jump(known);
-    code.place(tcp);
+    code.jump_if(R1, NotEqual, TCP, whole);
     code.alu(Move, R2, R9);
     code.alu(Add, R2, 12);
     code.alu(Move, R4, 1);
@@ -271,7 +271,6 @@ fn headers_of_segments(code: &mut Code, whole: Label) {
     code.load(One, R1, R7, OCTETS);
     code.alu(ShiftRight, R1, 4);
     code.alu(ShiftLeft, R1, 2);
-    code.place(known);
     code.alu(Add, R9, R1);
 }
 
@@ -284,6 +283,10 @@ pub fn forward(memory: &Memory) -> Vec<Instruction> {
     code.load(Eight, R8, R7, DECIDED);
     code.jump_if(R8, Equal, 0, next);
     code.store(Eight, R7, DECIDED, 0);
+    // It was for another packet, which has not come here, if this one comes by no socket.
+    code.load(Eight, R1, R7, LENGTH);
+    code.load(Four, R2, R6, LEN);
+    code.jump_if(R1, NotEqual, R2, next);
     code.alu(Move, R9, R8);
     code.alu(ShiftLeft, R9, 32);
     code.alu(ShiftRight, R9, 32);
