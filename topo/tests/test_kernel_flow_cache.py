@@ -8,6 +8,7 @@ import os
 import platform
 import random
 import re
+import secrets
 import signal
 import socket
 import struct
@@ -281,6 +282,7 @@ class Network:
         for port in PORTS:
             nodes.join("switch", f"port{port}", "ends", f"end{port}")
         nodes.ip("switch", f"link set port{OUTPUT} mtu {SMALL_MTU}")
+        self.nodes = nodes
         self.switch = Switch(folder, nodes, stack, *options)
         self.ends = {port: stack.enter_context(closing(End(nodes.namespace("ends"), f"end{port}"))) for port in PORTS}
         self.sent: list[bytes] = []
@@ -549,6 +551,37 @@ def test_a_hot_restart_loses_no_packet(tmp_path: Path) -> None:
         # What the kernel forwards may overtake what waits in the process.
         assert sorted(came) == list(range(sent))
         assert made.ends[OUTPUT].is_silent()
+
+
+def test_the_machine_itself_gets_what_the_switch_drops(tmp_path: Path) -> None:
+    with network(tmp_path, *OPTIONS) as made, ExitStack() as stack:
+        made.nodes.ip("switch", f"address add 192.0.2.1/24 dev port{INPUT}")
+
+        def listen() -> socket.socket:
+            listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            listener.bind(("192.0.2.1", 9000))
+            return listener
+
+        listener = stack.enter_context(closing(inside(made.nodes.namespace("switch"), listen)))
+        listener.settimeout(PATIENCE)
+        # UDP in IPv4, which the program drops. It needs no checksum of its own.
+        header = struct.pack(
+            "!BBHHHBBH4s4s", 0x45, 0, 36, 0, 0, 64, 17, 0, bytes([192, 0, 2, 9]), bytes([192, 0, 2, 1])
+        )
+        total = sum(struct.unpack("!10H", header))
+        header = header[:10] + struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF) + header[12:]
+
+        def reaches_the_machine() -> bool:
+            octets = secrets.token_bytes(8)
+            ethernet = b"\xff" * 6 + STATION[INPUT] + b"\x08\x00"
+            made.ends[INPUT].send(ethernet + header + struct.pack("!HHHH", 9, 9000, 16, 0) + octets)
+            assert listener.recv(100) == octets
+            return made.switch.looked().in_kernel > 0
+
+        wait_until(reaches_the_machine, "the kernel knows that they are dropped", pause=0)
+        for _ in range(10):
+            assert reaches_the_machine()
+        wait_until(lambda: made.switch.samples("dropped_packets_total")["ingress"] > 10, "they are counted as dropped")
 
 
 def test_a_killed_switch_leaves_nothing_at_its_interfaces(tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ const DATA: i16 = 76;
 const DATA_END: i16 = 80;
 const GSO_SIZE: i16 = 176;
 
-/// The next program, and then the kernel, has the packet.
+/// The next program, and then the kernel, has the packet: also where the way ends with it dropped. The switch drops what it
+/// sees; the machine's own connections may come by the same interface.
 const TC_NEXT: i32 = -1;
-const TC_SHOT: i32 = 2;
 /// The socket gets the whole packet; with 0, nothing of it.
 const WHOLE: i32 = -1;
 
@@ -277,7 +277,7 @@ fn headers_of_segments(code: &mut Code, whole: Label) {
 /// The program at TC: R6 is the packet, R7 its way, R8 what was decided, R9 the way's place.
 pub fn forward(memory: &Memory) -> Vec<Instruction> {
     let mut code = Code::new();
-    let (next, lost, near, shot) = (code.label(), code.label(), code.label(), code.label());
+    let (next, lost, near) = (code.label(), code.label(), code.label());
     code.alu(Move, R6, R1);
     scratch(&mut code, memory, next);
     code.load(Eight, R8, R7, DECIDED);
@@ -315,7 +315,7 @@ pub fn forward(memory: &Memory) -> Vec<Instruction> {
     }
     count(&mut code, memory, next);
     code.load(Four, R1, R7, OUT);
-    code.jump_if(R1, Equal, 0, shot);
+    code.jump_if(R1, Equal, 0, next);
     code.alu(Move, R2, 0);
     code.call(REDIRECT);
     code.exit();
@@ -323,9 +323,6 @@ pub fn forward(memory: &Memory) -> Vec<Instruction> {
     code.place(lost);
     code.alu(Move, R9, memory.places() as i32);
     count(&mut code, memory, next);
-    code.place(shot);
-    code.alu(Move, R0, TC_SHOT);
-    code.exit();
     code.place(next);
     code.alu(Move, R0, TC_NEXT);
     code.exit();
