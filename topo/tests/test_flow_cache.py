@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import random
 import re
 import signal
-import socket
 import struct
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from harness.commands import wait_until
 from harness.switches import built_switch, hot_restart
+from harness.unix_http import asked
 from harness.wires import PATIENCE, Wires
 
 FLOWS, ROUNDS = 40, 60
@@ -40,12 +39,7 @@ def packets(numbers: random.Random) -> Iterator[tuple[bytes, bool]]:
 
 def hits(folder: Path) -> int:
     """Packets that took a known way, as the metrics tell it."""
-    connection = http.client.HTTPConnection("switch")
-    connection.sock = socket.socket(socket.AF_UNIX)
-    with closing(connection):
-        connection.sock.connect(f"{folder}/metrics")
-        connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
+    text = asked(folder / "metrics", "GET", "/metrics")
     found = re.search(r'^wayname_switch_flow_cache_packets_total{outcome="hit"} (\d+)$', text, re.MULTILINE)
     assert found is not None, text
     return int(found[1])

@@ -9,30 +9,43 @@ import platform
 import random
 import re
 import secrets
-import signal
 import socket
 import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from ipaddress import IPv6Address
+from contextlib import ExitStack, closing, suppress
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 import finsy as fy
 import pytest
-from finsy.p4schema import P4Schema
 from finsy.proto import p4r
+from routing_switch import (
+    FLOWS,
+    INPUT,
+    MARKERS,
+    MORE_SPECIFIC,
+    OTHER,
+    OUTPUT,
+    PORTS,
+    ROUTE,
+    ROUTER,
+    SMALL_MTU,
+    STATION,
+    TAG,
+    Network,
+    Switch,
+    forwarded,
+    network,
+    packet,
+)
+from veth_end import inside
 
-from harness.commands import command, wait_until
-from harness.grpc_target import Controller
+from harness.commands import wait_until
 from harness.namespaces import Nodes, missing
-from harness.switches import built_switch, hot_restart
+from harness.switches import built_switch
 from harness.wires import PATIENCE
-from wayname.adapter.netlink_socket import NAMESPACES, enter
 
 
 def lacking() -> str | None:
@@ -45,221 +58,8 @@ def lacking() -> str | None:
 
 pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"needs {lacking()}")
 
-PROGRAM = Path(__file__).with_name("kernel_flow_cache.p4")
 OPTIONS = ("--flow-cache", "1024", "--kernel-flow-cache", "1024")
-INPUT, OUTPUT, OTHER = PORTS = 1, 2, 3
-SMALL_MTU = 1280
-
-ROUTER, SENDER = bytes.fromhex("020000000101"), bytes.fromhex("020000000100")
-STATION = {port: bytes([2, 0, 0, 0, port, 0]) for port in PORTS}
-SOURCE = IPv6Address("fd00::1").packed
-# Where flows go, and what comes behind them to tell that they are gone: it is tagged, and its way never in the kernel.
-ROUTE, MORE_SPECIFIC = "2001:db8:1::/48", "2001:db8:1::/64"
-MARKERS = {OUTPUT: "2001:db8:2::/48", OTHER: "2001:db8:3::/48"}
-TAG = bytes.fromhex("8100602a")
-
-# A way is learned, and goes into the kernel once it was taken often. One flow after the other: of two that share a
-# place in the switch's memory of flows to learn, none stays there while their packets alternate.
-IN_A_ROW, FLOWS = 16, 8
 INTERVAL = 1 / 2000
-
-SO_RCVBUFFORCE, BUFFER = 33, 64 << 20
-SOL_PACKET, PACKET_AUXDATA, TAG_IS_THERE = 263, 8, 1 << 4
-AUXDATA = struct.Struct("=IIIHHHH")
-
-Made = TypeVar("Made")
-
-
-def packet(flow: int, payload: bytes = b"", hops: int = 64, prefix: str = ROUTE, tag: bytes = b"") -> bytes:
-    """A packet of a flow, whose destination it is."""
-    destination = IPv6Address(int(IPv6Address(prefix.partition("/")[0])) + flow + 1).packed
-    ip = struct.pack("!IHBB", 6 << 28, len(payload), 59, hops) + SOURCE + destination
-    return ROUTER + SENDER + tag + b"\x86\xdd" + ip + payload
-
-
-def forwarded(sent: bytes, port: int) -> bytes:
-    """What leaves of it."""
-    hops = 21 + 4 * (sent[12:14] == TAG[:2])
-    return STATION[port] + sent[6:hops] + bytes([sent[hops] - 1]) + sent[hops + 1 :]
-
-
-def inside(namespace: str, make: Callable[[], Made]) -> Made:
-    """Do something in a network namespace."""
-    made: list[Made] = []
-
-    def work() -> None:
-        enter(NAMESPACES / namespace)
-        made.append(make())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    return made[0]
-
-
-class End:
-    """The other end of a port's veth pair."""
-
-    def __init__(self, namespace: str, device: str) -> None:
-        def make() -> socket.socket:
-            made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-            made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
-            made.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-            made.bind((device, 3))
-            return made
-
-        self._socket = inside(namespace, make)
-
-    def send(self, octets: bytes) -> None:
-        self._socket.send(octets)
-
-    def receive(self) -> bytes:
-        """The next packet that comes."""
-        self._socket.settimeout(PATIENCE)
-        return self._next()
-
-    def is_silent(self) -> bool:
-        """Whether nothing has come."""
-        self._socket.settimeout(0)
-        with suppress(BlockingIOError):
-            self._next()
-            return False
-        return True
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def _next(self) -> bytes:
-        while True:
-            octets, beside, _, address = self._socket.recvmsg(65536, socket.CMSG_SPACE(AUXDATA.size))
-            if address[2] != socket.PACKET_OUTGOING:
-                break
-        for level, kind, data in beside:
-            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
-                # The kernel takes a tag off before it shows the packet.
-                status, *_, tag, protocol = AUXDATA.unpack(data)
-                if status & TAG_IS_THERE:
-                    octets = octets[:12] + struct.pack("!HH", protocol, tag) + octets[12:]
-        return octets
-
-
-class Looked(NamedTuple):
-    """Packets by who forwarded them: the kernel, or the process, whether it knew their ways or not."""
-
-    in_kernel: int
-    elsewhere: int
-
-
-class Switch:
-    """The process in its namespace, and its controller."""
-
-    def __init__(self, folder: Path, nodes: Nodes, stack: ExitStack, *options: str) -> None:
-        self.folder = folder
-        self._nodes, self._stack = nodes, stack
-        program, p4info = folder / PROGRAM.name, folder / "p4info.txtpb"
-        program.write_text(PROGRAM.read_text())
-        command([built_switch(), "compile", str(program), "--p4info", str(p4info)])
-        self.schema = P4Schema(p4info)
-        self.address = f"unix:{folder}/p4runtime"
-        words = [built_switch(), str(program), "--grpc-server-addr", self.address, "--state", f"{folder}/state"]
-        words += ["--metrics-addr", f"unix:{folder}/metrics", "--admin", f"{folder}/admin", *options]
-        words += [word for port in PORTS for word in ("-i", f"{port}@port{port}")]
-        self._words = nodes.inside("switch", *words)
-        self._log = folder / "log"
-        self.process: subprocess.Popen[bytes] | int
-        stack.callback(self._end)
-        self.start()
-
-    def start(self) -> None:
-        """Start the process, and be its primary controller."""
-        with self._log.open("wb") as output:
-            self._started = subprocess.Popen(self._words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
-        self.process = self._started
-        wait_until(self._serves, "the switch serves")
-        controller = Controller(self.address, 1, time.time_ns(), patience=PATIENCE)
-        self.controller = self._stack.enter_context(closing(controller))
-        assert self.controller.next("arbitration") is not None
-
-    def restart(self) -> None:
-        """Have another process go on."""
-        self.process = hot_restart(self.process)
-
-    def kill(self) -> None:
-        """End the process so that it can clear nothing away."""
-        self._started.kill()
-        self._started.wait()
-
-    def write(
-        self,
-        update: p4r.Update,
-        atomicity: p4r.WriteRequest.Atomicity.ValueType = p4r.WriteRequest.CONTINUE_ON_ERROR,
-    ) -> None:
-        assert [status.name for status in self.controller.write([update], atomicity)] == ["OK"]
-
-    def entry(self, prefix: str, port: int | None, idle: int = 0) -> fy.P4TableEntry:
-        """A route to a port, or to none."""
-        match = fy.Match(**{"hdr.ipv6.destination": prefix})
-        action = fy.Action("drop")
-        if port is not None:
-            action = fy.Action("forward", port=port, station=int.from_bytes(STATION[port]))
-        return fy.P4TableEntry("routes", match=match, action=action, idle_timeout_ns=idle)
-
-    def insert(self, prefix: str, port: int, idle: int = 0) -> None:
-        self.write((+self.entry(prefix, port, idle)).encode_update(self.schema))
-
-    def counted(self, prefix: str, port: int) -> list[tuple[int, int]]:
-        """Packets and octets that a route and a port counted, as P4Runtime tells them."""
-        entry = fy.P4TableEntry("routes", match=fy.Match(**{"hdr.ipv6.destination": prefix}))
-        asked = [fy.P4DirectCounterEntry(table_entry=entry), fy.P4CounterEntry("of_ports", index=port)]
-        route, cell = self.controller.read(each.encode(self.schema) for each in asked)
-        both = (route.direct_counter_entry.data, cell.counter_entry.data)
-        return [(data.packet_count, data.byte_count) for data in both]
-
-    def asks(self, method: str, path: str, service: str) -> str:
-        """Ask the switch at one of its sockets."""
-        connection = http.client.HTTPConnection("switch")
-        connection.sock = socket.socket(socket.AF_UNIX)
-        with closing(connection):
-            connection.sock.connect(f"{self.folder}/{service}")
-            connection.request(method, path)
-            response = connection.getresponse()
-            text = response.read().decode()
-            assert 200 <= response.status < 300, text
-            return text
-
-    def samples(self, name: str) -> dict[str, int]:
-        """A family of its metrics, by their label."""
-        text = self.asks("GET", "/metrics", "metrics")
-        found = re.findall(rf'^wayname_switch_{name}{{\w+="(\w+)"}} (\d+)$', text, re.MULTILINE)
-        return {label: int(value) for label, value in found}
-
-    def dropped(self) -> int:
-        return sum(self.samples("dropped_packets_total").values())
-
-    def looked(self) -> Looked:
-        outcomes = self.samples("flow_cache_packets_total")
-        in_kernel = outcomes.pop("kernel")
-        return Looked(in_kernel, sum(outcomes.values()))
-
-    def wait_for_hits(self, before: int = 0) -> None:
-        """Wait until the kernel has forwarded more packets than so many."""
-        wait_until(lambda: self.looked().in_kernel > before, "the kernel forwards packets")
-
-    def programs(self) -> int:
-        """How many programs are at the ingress of its ports."""
-        namespace = self._nodes.namespace("switch")
-        return inside(namespace, lambda: sum(tcx_programs(f"port{port}") for port in PORTS))
-
-    def _serves(self) -> bool:
-        text = self._log.read_text()
-        assert self._started.poll() is None, text
-        return "P4Runtime on" in text
-
-    def _end(self) -> None:
-        process = self.process
-        with suppress(ProcessLookupError):
-            os.kill(process if isinstance(process, int) else process.pid, signal.SIGTERM)
-        self._started.wait()
 
 
 def tcx_programs(device: str) -> int:
@@ -273,66 +73,10 @@ def tcx_programs(device: str) -> int:
     return int(asked.unpack(attributes.raw)[5])
 
 
-class Network:
-    """A switch between three veth pairs, whose other ends are this process's."""
-
-    def __init__(self, folder: Path, stack: ExitStack, *options: str) -> None:
-        nodes = stack.enter_context(Nodes("kernel-ways"))
-        nodes.add("switch", "ends", is_switch=True)
-        for port in PORTS:
-            nodes.join("switch", f"port{port}", "ends", f"end{port}")
-        nodes.ip("switch", f"link set port{OUTPUT} mtu {SMALL_MTU}")
-        self.nodes = nodes
-        self.switch = Switch(folder, nodes, stack, *options)
-        self.ends = {port: stack.enter_context(closing(End(nodes.namespace("ends"), f"end{port}"))) for port in PORTS}
-        self.sent: list[bytes] = []
-
-    def send(self, octets: bytes) -> None:
-        self.sent.append(octets)
-        self.ends[INPUT].send(octets)
-
-    def passes(self, octets: bytes, port: int = OUTPUT) -> None:
-        """Send a packet and wait until it has left by a port."""
-        self.send(octets)
-        assert self.ends[port].receive() == forwarded(octets, port)
-
-    def mark(self, port: int = OUTPUT) -> None:
-        """Send what goes through the process and wait for it: what came before it has left, or never will."""
-        self.passes(packet(0, prefix=MARKERS[port], tag=TAG), port)
-
-    def enter_kernel(self, packets: Sequence[bytes], port: int = OUTPUT) -> None:
-        """Send packets, all of which leave, until the kernel forwards a whole round of them."""
-
-        def forwards_all() -> bool:
-            before = self.switch.looked()
-            for each in packets:
-                for _ in range(IN_A_ROW):
-                    self.passes(each, port)
-            expected = len(packets) * IN_A_ROW
-            wait_until(lambda: sum(self.switch.looked()) >= sum(before) + expected, "packets are counted")
-            return self.switch.looked() == Looked(before.in_kernel + expected, before.elsewhere)
-
-        wait_until(forwards_all, "the kernel forwards all packets", pause=0)
-
-    def counts(self, port: int, direction: str, packets: Sequence[bytes]) -> None:
-        """Wait until the metrics of a port have these packets, and no more."""
-
-        def of_port() -> list[int]:
-            return [self.switch.samples(f"{direction}_{what}_total").get(str(port), 0) for what in ("packets", "bytes")]
-
-        expected = [len(packets), sum(map(len, packets))]
-        wait_until(lambda: of_port() >= expected, f"port {port} counts {expected}")
-        assert of_port() == expected
-
-
-@contextmanager
-def network(folder: Path, *options: str) -> Iterator[Network]:
-    folder.mkdir(exist_ok=True)
-    with ExitStack() as stack:
-        made = Network(folder, stack, *options)
-        for prefix, port in ((ROUTE, OUTPUT), *((prefix, port) for port, prefix in MARKERS.items())):
-            made.switch.insert(prefix, port)
-        yield made
+def programs(made: Network) -> int:
+    """How many programs are at the ingress of the switch's ports."""
+    namespace = made.nodes.namespace("switch")
+    return inside(namespace, lambda: sum(tcx_programs(f"port{port}") for port in PORTS))
 
 
 def flows(number: int = FLOWS) -> list[bytes]:
@@ -492,6 +236,12 @@ def test_a_link_that_is_cut_loses_packets_at_once_and_a_trace_shows_them(tmp_pat
                 made.ends[INPUT].send(each)
             if port == OUTPUT:
                 made.mark(OTHER)
+            else:
+                # Once the second one has left, the switch has been at the cut port since.
+                marker = packet(0, prefix=MARKERS[OUTPUT], tag=TAG)
+                for _ in range(2):
+                    made.ends[OTHER].send(marker)
+                    assert made.ends[OUTPUT].receive() == forwarded(marker, OUTPUT)
             made.switch.asks("DELETE", f"/ports/{port}/cut", "admin")
             made.mark()
             assert all(end.is_silent() for end in made.ends.values())
@@ -587,9 +337,9 @@ def test_the_machine_itself_gets_what_the_switch_drops(tmp_path: Path) -> None:
 def test_a_killed_switch_leaves_nothing_at_its_interfaces(tmp_path: Path) -> None:
     with network(tmp_path, *OPTIONS) as made:
         made.enter_kernel(flows())
-        assert made.switch.programs() > 0
+        assert programs(made) > 0
         made.switch.kill()
-        wait_until(lambda: made.switch.programs() == 0, "the kernel lets go of the programs")
+        wait_until(lambda: programs(made) == 0, "the kernel lets go of the programs")
         for each in flows():
             made.ends[INPUT].send(each)
         made.switch.start()

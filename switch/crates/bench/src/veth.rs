@@ -11,6 +11,7 @@
 //! kernel's work for a packet is done on the time of whoever sent it.
 
 mod contestants;
+mod figures;
 mod latency;
 mod metrics;
 mod network;
@@ -23,31 +24,16 @@ use anyhow::{Context, Result, ensure};
 use bench::measure::{Effort, Spread, ratios, short};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::goals::{Goals, ratio};
+use crate::goals::Goals;
 use bench::traffic::Outcome;
 use contestants::{Kind, Running};
+use figures::{BMV2S_TIME, Figures, KERNELS_RATE, KERNELS_TIME};
 use network::Network;
 
 /// A search is a few of these.
 const STEP: Duration = Duration::from_millis(300);
 /// For what is measured once.
 const LONG_STEP: Duration = Duration::from_millis(1000);
-const SEARCH_STEPS: usize = 8;
-const SLOWEST: f64 = 5_000.0;
-/// A loss of one packet may be the machine's: a rate is without loss if one of so many tries was.
-const TRIES: usize = 2;
-/// Of BMv2's processor time for a packet.
-const MOST_OF_BMV2S_TIME: f64 = 1.0 / 12.0;
-const BMV2S_TIME: &str = "processor time of a packet / BMv2's at the same rate";
-/// Where the kernel forwards packets by ways that it was given, without the switch's process.
-const MOST_OF_BMV2S_TIME_IN_KERNEL: f64 = 1.0 / 20.0;
-const LEAST_OF_KERNELS_RATE: f64 = 1.1;
-const KERNELS_RATE: &str = "hits in the kernel, learned before: rate without loss / the Linux kernel's";
-const MOST_OF_KERNELS_TIME: f64 = 1.0;
-const KERNELS_TIME: &str =
-    "hits in the kernel, learned before: processor time of a packet / the Linux kernel's at the same rate";
-/// Processor time is measured below the limit, where nothing waits for long.
-const COMFORT: f64 = 0.8;
 
 /// With a rate, only the processor time at that one, which no goal judges.
 pub fn run(programs: &Path, effort: Effort, rate: Option<f64>, goals: &mut Goals) -> Result<()> {
@@ -72,64 +58,11 @@ pub fn run(programs: &Path, effort: Effort, rate: Option<f64>, goals: &mut Goals
         [KERNELS_RATE, KERNELS_TIME].iter().for_each(|what| goals.unmeasured(what, "wayname-switch is not built"));
     }
 
-    let most = generator_limit(effort)?;
-    println!("  the generator's own limit is {}packets/s", short(most));
-    let (mut limits, mut learning) = (vec![vec![]; kinds.len()], vec![]);
-    in_turns(&kinds, programs, effort, |index, running, _| {
-        learning.extend(running.learned.as_ref().map(|learned| learned.took.as_secs_f64()));
-        limits[index].push(search(&mut running.network, most)?);
-        Ok(())
-    })?;
-    let spreads: Vec<Spread> = limits.iter().map(|drawn| Spread::of(drawn)).collect();
-    let is_bmv2 = |index: usize| matches!(kinds[index], Kind::Bmv2);
-    // BMv2 is so much slower that at its rate a process that does nothing counts for most of others' packets.
-    let slowest = |with_bmv2: bool| {
-        let of_them = (0..kinds.len()).filter(|index| with_bmv2 || !is_bmv2(*index));
-        COMFORT * of_them.map(|index| spreads[index].median).fold(most, f64::min)
-    };
-    let rates = [slowest(false), slowest(true)];
-    let fresh = || vec![Costs::default(); kinds.len()];
-    let (mut at_same, mut at_own) = ([fresh(), fresh()], fresh());
-    in_turns(&kinds, programs, effort, |index, running, packets| {
-        if !is_bmv2(index) {
-            at_same[0][index].measure(running, packets, rates[0])?;
-        }
-        if rates[1] < rates[0] {
-            at_same[1][index].measure(running, packets, rates[1])?;
-        }
-        at_own[index].measure(running, packets, COMFORT * spreads[index].median)
-    })?;
-    for (index, kind) in kinds.iter().enumerate() {
-        let (name, limit) = (kind.name(), spreads[index]);
-        println!("  {name:48} without loss      {:>10}/s ({})", short(limit.median), limit.around(short));
-        for (rate, costs) in rates.iter().zip(&at_same).filter(|(_, costs)| !costs[index].packets.is_empty()) {
-            println!("  {name:48} at {:>8}/s     {}", short(*rate), costs[index]);
-        }
-        println!("  {name:48} at 80 % of its own {}", at_own[index]);
-        if kind.hits_in_kernel() {
-            let (took, seconds) = (Spread::of(&learning), |value| format!("{value:.1}"));
-            println!("  {name:48} learned in {:>12.1} s ({}), in no other figure", took.median, took.around(seconds));
-        }
-    }
-    for (index, kind) in kinds.iter().enumerate() {
-        for (other, reference) in kinds.iter().enumerate() {
-            if kind.is_ours() && !reference.is_ours() {
-                let names = format!("{} / {}", kind.name(), reference.name());
-                let times = |costs: &[Costs]| Spread::of(&ratios(&costs[index].packets, &costs[other].packets));
-                let rate = Spread::of(&ratios(&limits[index], &limits[other]));
-                println!("  {names}: rate {rate}");
-                let same = times(&at_same[usize::from(is_bmv2(other))]);
-                println!("  {names}: time at the same rate {same}");
-                println!("  {names}: time at its own {}", times(&at_own));
-                let in_kernel = kind.hits_in_kernel();
-                if is_bmv2(other) {
-                    let most = if in_kernel { MOST_OF_BMV2S_TIME_IN_KERNEL } else { MOST_OF_BMV2S_TIME };
-                    goals.at_most(most, format!("{}: {BMV2S_TIME}", kind.name()), same.median, ratio);
-                } else if in_kernel {
-                    goals.at_least(LEAST_OF_KERNELS_RATE, KERNELS_RATE, rate.median, ratio);
-                    goals.at_most(MOST_OF_KERNELS_TIME, KERNELS_TIME, same.median, ratio);
-                }
-            }
+    let figures = Figures::measure(&kinds, programs, effort)?;
+    (0..kinds.len()).for_each(|index| figures.print(index));
+    for (ours, reference) in (0..kinds.len()).flat_map(|ours| (0..kinds.len()).map(move |other| (ours, other))) {
+        if kinds[ours].is_ours() && !kinds[reference].is_ours() {
+            figures.compare(ours, reference, goals);
         }
     }
     Ok(())
@@ -271,43 +204,6 @@ impl std::fmt::Display for Costs {
         }
         Ok(())
     }
-}
-
-/// What the generator and one veth pair can do.
-fn generator_limit(effort: Effort) -> Result<f64> {
-    let mut network = Network::plain(&network::packets(&mut effort.numbers(0)))?;
-    let rates = (0..3).map(|_| Ok(network.drive(f64::INFINITY, LONG_STEP)?.rate)).collect::<Result<Vec<_>>>()?;
-    Ok(Spread::of(&rates).median)
-}
-
-/// The highest rate without loss: what a flood reaches if nothing of it is lost, otherwise what a search by halves finds. What
-/// forwards a packet on the time of whoever sends it, as the kernel does, loses nothing: it is the generator that gets slower,
-/// and there is no higher rate to ask for.
-fn search(network: &mut Network, most: f64) -> Result<f64> {
-    if let Some(rate) = without_loss(network, f64::INFINITY)? {
-        return Ok(rate);
-    }
-    let (mut low, mut high) = (SLOWEST, most);
-    for _ in 0..SEARCH_STEPS {
-        let guess = (low * high).sqrt();
-        match without_loss(network, guess)? {
-            Some(rate) => low = rate.max(low),
-            None => high = guess,
-        }
-    }
-    Ok(low)
-}
-
-/// The rate at which packets arrived, if none was lost. It may be below the one asked for. A generator that was held up says
-/// nothing against the rate asked for, so this is no loss, and nothing for it. And what only waits in a queue has not passed yet.
-fn without_loss(network: &mut Network, rate: f64) -> Result<Option<f64>> {
-    for _ in 0..TRIES {
-        let outcome = network.drive(rate, STEP)?;
-        if outcome.sent == outcome.received {
-            return Ok(Some(outcome.received as f64 / outcome.passing.as_secs_f64()));
-        }
-    }
-    Ok(None)
 }
 
 fn per_packet(outcome: &Outcome, process: Duration) -> f64 {

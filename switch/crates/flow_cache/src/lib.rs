@@ -64,6 +64,25 @@ pub struct Key {
     pub ranges: Vec<Range>,
 }
 
+impl Key {
+    /// Where a packet's octets stand that count, eight at a time, with the bits of them that do: never beyond the shortest
+    /// packet or the window. None for packets that are shorter than that.
+    pub fn words(&self) -> Option<Vec<(usize, [u8; 8])>> {
+        let last = self.at_least.checked_sub(8)?.min(WINDOW - 8);
+        let masks = self.octets.masks();
+        let mut words = vec![];
+        let mut at = 0;
+        while let Some(gap) = masks[at..].iter().position(|mask| *mask != 0) {
+            at += gap;
+            // What is masked twice does no harm.
+            let start = at.min(last);
+            words.push((start, masks[start..start + 8].try_into().expect("eight octets")));
+            at = (start + 8).max(at + 1);
+        }
+        Some(words)
+    }
+}
+
 /// What was found out by watching a packet's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {

@@ -3,7 +3,7 @@
 use std::array::from_fn;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::{Key, Octets, WINDOW};
+use crate::{Key, Octets};
 
 /// Words of a key at most: a way that looks at more costs more to find again than to run.
 pub const MOST_WORDS: usize = 20;
@@ -30,20 +30,8 @@ pub struct Shape {
 impl Shape {
     /// None for keys that are too long, or of packets too short to be worth it.
     pub fn new(key: &Key) -> Option<Self> {
-        if key.at_least < 8 {
-            return None;
-        }
-        let masks = key.octets.masks();
-        let mut words = Vec::new();
-        let mut at = 0;
-        while let Some(gap) = masks[at..].iter().position(|mask| *mask != 0) {
-            at += gap;
-            // Never beyond the shortest packet of this shape; what is masked twice does no harm.
-            let start = at.min(key.at_least - 8).min(WINDOW - 8);
-            let eight = masks[start..start + 8].try_into().expect("eight octets");
-            words.push(Word { at: start, mask: u64::from_le_bytes(eight) });
-            at = (start + 8).max(at + 1);
-        }
+        let words: Vec<Word> =
+            key.words()?.into_iter().map(|(at, mask)| Word { at, mask: u64::from_le_bytes(mask) }).collect();
         (words.len() <= MOST_WORDS).then(|| Self { key: key.clone(), words: words.into(), hits: 0 })
     }
 
@@ -119,7 +107,7 @@ pub fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Number, Range};
+    use crate::{Number, Range, WINDOW};
 
     fn key(bits: &[(usize, usize)], at_least: usize) -> Key {
         let mut octets = Octets::default();

@@ -14,13 +14,14 @@
 //! is of an earlier era goes to the switch. What was counted in the kernel is added to counters, idle times and ports
 //! when somebody asks, and many times a second ([`KernelFlowCache::collect`]).
 
+mod cache;
 mod candidate;
 mod checksums;
 mod memory;
 mod pattern;
 mod programs;
+mod ways;
 
-mod cache;
-
-pub use cache::{KernelFlowCache, KernelFlows};
+pub use cache::KernelFlowCache;
 pub use memory::Pause;
+pub use ways::KernelFlows;

@@ -1,9 +1,6 @@
 //! Which packets take a way, as the program on a port's socket finds it out.
 
-use flow_cache::{Key, Number, Range};
-
-/// Words of a key at most: with its last one they fit the program's stack.
-pub const MOST_WORDS: usize = 20;
+use flow_cache::{Key, MOST_WORDS, Number, Range, WINDOW};
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
@@ -29,18 +26,9 @@ pub struct Pattern {
 impl Pattern {
     /// None if the program would need more than it has room for.
     pub fn of(key: &Key) -> Option<Self> {
-        let last = key.at_least.checked_sub(8)?;
-        let masks = key.octets.masks();
-        let mut words = vec![];
-        let mut at = 0;
-        while let Some(gap) = masks[at..].iter().position(|mask| *mask != 0) {
-            // What is masked twice does no harm.
-            let start = (at + gap).min(last).min(masks.len() - 8);
-            words.push(Word { at: start, mask: masks[start..start + 8].try_into().expect("eight octets") });
-            at = (start + 8).max(at + gap + 1);
-        }
+        let words: Vec<Word> = key.words()?.into_iter().map(|(at, mask)| Word { at, mask }).collect();
         let is_within = |range: &Range| {
-            range.less.is_none_or(|number| number.first + number.width as usize <= 8 * key.at_least.min(masks.len()))
+            range.less.is_none_or(|number| number.first + number.width as usize <= 8 * key.at_least.min(WINDOW))
         };
         (words.len() <= MOST_WORDS && key.ranges.iter().all(is_within)).then(|| Self {
             words,
@@ -110,7 +98,7 @@ pub fn is_payload_length(number: Number) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flow_cache::{Octets, WINDOW};
+    use flow_cache::Octets;
 
     fn key(octets: &[(usize, usize)], at_least: usize) -> Key {
         let mut of = Octets::default();

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixDatagram;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::common::{is_root, quiet_namespace};
 use ports::bpf::{Alu, Code, Compare, Instruction, Kind, Map, Program, Reg, Size, remove_filter};
 use ports::namespace::Namespace;
 use ports::{Port, PortSpec};
@@ -24,33 +25,10 @@ const WHOLE: i32 = i32::MAX;
 /// Where the context of a packet has its length.
 const LEN: i16 = 0;
 
-fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: needs root");
-    }
-    root
-}
-
 /// A network namespace with veth pairs `west` - `east` and `north` - `south`, all up; none where the machine does not let
 /// us.
 fn pairs() -> Option<Namespace> {
-    if !is_root() {
-        return None;
-    }
-    let namespace = match Namespace::new() {
-        Ok(namespace) => namespace,
-        Err(error) => {
-            eprintln!("skipped: no network namespace: {error}");
-            return None;
-        }
-    };
-    // The kernel's own IPv6 would say hello on every interface.
-    namespace.enter(|| std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")).unwrap().unwrap();
-    if namespace.ip("link set lo up").is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        eprintln!("skipped: there is no ip command");
-        return None;
-    }
+    let namespace = quiet_namespace()?;
     for (one, other) in [("west", "east"), ("north", "south")] {
         namespace.ip(&format!("link add {one} type veth peer name {other}")).unwrap();
         namespace.ip(&format!("link set {one} up")).unwrap();

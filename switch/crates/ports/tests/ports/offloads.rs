@@ -6,6 +6,7 @@ use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::process::Command;
 
+use crate::common::namespace;
 use ports::namespace::Namespace;
 use ports::{Port, PortSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,17 +19,7 @@ const DESTINATIONS: [(&str, &str, &str); 2] =
 
 /// A host whose interface `host` ends in a port.
 fn host(device: &str) -> Option<(Namespace, Box<dyn Port>)> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: needs root");
-        return None;
-    }
-    let namespace = match Namespace::new() {
-        Ok(namespace) => namespace,
-        Err(error) => {
-            eprintln!("skipped: no network namespace: {error}");
-            return None;
-        }
-    };
+    let namespace = namespace()?;
     if !device.starts_with("tap:") {
         namespace.ip("link add host type veth peer name port").unwrap();
         namespace.ip("link set port up").unwrap();

@@ -5,6 +5,7 @@ use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::common::quiet_namespace;
 use ports::namespace::Namespace;
 use ports::{Port, PortSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,35 +13,12 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A network namespace with a veth pair `west` - `east`, both up; none where the machine does not let us.
 fn pair() -> Option<Namespace> {
-    let namespace = empty()?;
+    let namespace = quiet_namespace()?;
     namespace.ip("link add west type veth peer name east").unwrap();
     for end in ["west", "east"] {
         namespace.ip(&format!("link set {end} up")).unwrap();
     }
     Some(namespace)
-}
-
-fn empty() -> Option<Namespace> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: needs root");
-        return None;
-    }
-    let namespace = match Namespace::new() {
-        Ok(namespace) => namespace,
-        Err(error) => {
-            eprintln!("skipped: no network namespace: {error}");
-            return None;
-        }
-    };
-    // The kernel's own IPv6 would say hello on every interface.
-    namespace.enter(|| std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")).unwrap().unwrap();
-    match namespace.ip("link set lo up") {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            eprintln!("skipped: there is no ip command");
-            None
-        }
-        result => result.map(|()| Some(namespace)).unwrap(),
-    }
 }
 
 fn open(namespace: &Namespace, device: &str) -> io::Result<Box<dyn Port>> {
@@ -105,7 +83,7 @@ fn carry(from: &mut dyn Port, to: &mut dyn Port) {
 }
 
 fn comes_up(a: &str, b: &str) {
-    let Some(namespace) = empty() else { return };
+    let Some(namespace) = quiet_namespace() else { return };
     namespace.ip("link add west type veth peer name east").unwrap();
     // As after a start of the machine: nobody has it up yet.
     let (a, b) = (open(&namespace, a).unwrap(), open(&namespace, b).unwrap());
@@ -305,7 +283,7 @@ fn xdp_leaves_nothing_on_the_interface() {
 /// The kernel sends on the queue of the processor that it runs on, and veth receives on the queue of the same number.
 #[test]
 fn xdp_takes_all_queues() {
-    let Some(namespace) = empty() else { return };
+    let Some(namespace) = quiet_namespace() else { return };
     let queues = "numrxqueues 3 numtxqueues 3";
     namespace.ip(&format!("link add west {queues} type veth peer name east {queues}")).unwrap();
     for end in ["west", "east"] {
@@ -348,7 +326,7 @@ fn interface_carries_jumbo_frames() {
 
 #[test]
 fn tap_carries_frames_to_and_from_the_kernel() {
-    let Some(namespace) = empty() else { return };
+    let Some(namespace) = quiet_namespace() else { return };
     let mut tap = match open(&namespace, "tap:tap7") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             eprintln!("skipped: there is no /dev/net/tun");
@@ -365,7 +343,7 @@ fn tap_carries_frames_to_and_from_the_kernel() {
 
 #[test]
 fn a_tap_device_is_in_linux_what_it_is_to_be() {
-    let Some(namespace) = empty() else { return };
+    let Some(namespace) = quiet_namespace() else { return };
     let tap = match open(&namespace, "tap:wan0?mac=02:00:00:00:00:05&mtu=1400") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             eprintln!("skipped: there is no /dev/net/tun");
@@ -392,7 +370,7 @@ fn a_tap_device_is_in_linux_what_it_is_to_be() {
 
 #[test]
 fn a_tap_device_may_stay_and_be_in_another_namespace() {
-    let Some(here) = empty() else { return };
+    let Some(here) = quiet_namespace() else { return };
     let name = format!("wayname-test-{}", std::process::id());
     here.ip(&format!("netns add {name}")).unwrap();
     let device = format!("tap:wan0?namespace={name}&persist=yes");
