@@ -149,6 +149,13 @@ impl Seen {
         count >= wanted
     }
 
+    /// The flow is as if it had not been seen.
+    pub fn begin_anew(&mut self, flow: u64) {
+        if let Some(place) = self.place(flow) {
+            *place &= !COUNT;
+        }
+    }
+
     /// Where the flow is remembered, perhaps from now on; none while all who share its place were seen more often. One of
     /// these is taken for a little rarer then: flows that come no more do not stay.
     #[inline]

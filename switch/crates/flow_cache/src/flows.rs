@@ -6,12 +6,14 @@ use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
 use crate::reads::{Read, Reads};
 use crate::shape::{Secret, Shape, Words};
-use crate::{Key, Offer, WINDOW, Watched, Way};
+use crate::{Key, Offer, Replay, WINDOW, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 8;
 /// Ways that share a place.
 const PLACES: usize = 8;
+/// Ways of one key at most, which ask different things of registers or the time.
+const MOST_ALIKE: usize = 4;
 /// A way is offered when so many packets took it, or would have, where few are looked up; again when twice as many did, and
 /// so on; then once in so many.
 const OFFERED_AFTER: u64 = 64;
@@ -57,6 +59,13 @@ struct Kept {
     /// Where ways are offered: packets that took it, and how many of them it is offered at.
     taken: u64,
     offered_at: u64,
+}
+
+impl Kept {
+    #[inline]
+    fn is_of(&self, shape: u32, words: &[u64]) -> bool {
+        self.shape == shape && *self.words == *words
+    }
 }
 
 /// What became of a way that was to be kept.
@@ -131,17 +140,20 @@ impl Flows {
         self.settings.always || self.gate.opens()
     }
 
-    /// What is known of a packet's way, if it does not depend on what is written.
-    pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes) -> Look<'_> {
+    /// What is known of a packet's way, if it does not depend on what is written. `agree` says whether registers and the time
+    /// are as a way asks.
+    pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes, agree: impl FnMut(&Replay) -> bool) -> Look<'_> {
         let packets = self.gate.packets_a_look();
-        let found = self.find(port, packet).filter(|(_, place, read)| self.holds(*place, *read, writes));
+        let found = self.find(port, packet, writes, agree);
         if let Some(tally) = self.gate.looked(found.is_some()) {
             self.budget.earn(tally);
         }
-        if let Some((order, place, _)) = found {
+        if let Some((order, place)) = found {
             let order = self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
+            let is_one_of_several = self.ways[place].as_ref().is_some_and(|kept| !kept.way.replay.is_empty());
             if self.settings.offer
+                && !is_one_of_several
                 && let Some(offer) = self.offer(order, place, packets, port, packet)
             {
                 return Look::Offered(Box::new(offer));
@@ -177,38 +189,35 @@ impl Flows {
         })
     }
 
-    /// The shape by which the packet's way is found, where it is, and what it read.
+    /// The shape by which the packet's way is found, and where it is, if it holds still.
     #[inline]
-    fn find(&self, port: u32, packet: &[u8]) -> Option<(usize, usize, Read)> {
+    fn find(
+        &mut self,
+        port: u32,
+        packet: &[u8],
+        writes: &Writes,
+        mut agree: impl FnMut(&Replay) -> bool,
+    ) -> Option<(usize, usize)> {
         let mut words = Words::default();
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
             let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { continue };
             let (place, mark) = self.place(hash);
-            for (at, other) in self.marks[place].iter().enumerate() {
-                if *other != mark {
+            for at in 0..PLACES {
+                if self.marks[place][at] != mark {
                     continue;
                 }
-                let at = PLACES * place + at;
-                if let Some(kept) = &self.ways[at]
-                    && kept.shape == *number
-                    && *kept.words == words[..shape.len()]
-                {
-                    return Some((order, at, kept.read));
+                let way = &mut self.ways[PLACES * place + at];
+                let Some(kept) = way.as_deref().filter(|kept| kept.is_of(*number, &words[..shape.len()])) else {
+                    continue;
+                };
+                if !self.reads.holds(kept.read, writes) {
+                    (*way, self.marks[place][at]) = (None, 0);
+                } else if kept.way.replay.is_empty() || agree(&kept.way.replay) {
+                    return Some((order, PLACES * place + at));
                 }
             }
         }
         None
-    }
-
-    /// Whether the way in a place holds still; if not, it is gone.
-    #[inline]
-    fn holds(&mut self, place: usize, read: Read, writes: &Writes) -> bool {
-        let holds = self.reads.holds(read, writes);
-        if !holds {
-            self.ways[place] = None;
-            self.marks[place / PLACES][place % PLACES] = 0;
-        }
-        holds
     }
 
     fn place(&self, hash: u64) -> (usize, u32) {
@@ -236,17 +245,39 @@ impl Flows {
         let (number, words_of_key) = (*number, shape.len());
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
         let (place, mark) = self.place(hash);
-        let Some(at) = self.room(place) else { return self.keep_out(port, packet) };
+        let room = self.room_beside_alike(place, mark, number, &words[..words_of_key]).or_else(|| self.room(place));
+        let Some(at) = room else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
         let kept =
             Kept { shape: number, words: words[..words_of_key].into(), read, way, taken: 0, offered_at: OFFERED_AFTER };
+        let is_one_of_several = !kept.way.replay.is_empty();
         self.marks[place][at] = mark;
         if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))
             && !self.reads.is_void(before.read)
         {
             self.reads.remove(before.read);
         }
+        if is_one_of_several {
+            self.see_anew(port, packet);
+        }
         Keeping::Kept
+    }
+
+    /// Where all ways of one key stand that may be there: the one of them that was not taken lately, or else the first, makes room.
+    fn room_beside_alike(&mut self, place: usize, mark: u32, number: u32, words: &[u64]) -> Option<usize> {
+        let is_alike = |at: &usize| {
+            let way = self.ways[PLACES * place + at].as_deref();
+            self.marks[place][*at] == mark
+                && way.is_some_and(|way| way.is_of(number, words) && !self.reads.is_void(way.read))
+        };
+        let alike: Vec<usize> = (0..PLACES).filter(is_alike).collect();
+        if alike.len() < MOST_ALIKE {
+            return None;
+        }
+        let unused = alike.iter().find(|at| self.used[place] >> **at & 1 == 0);
+        let at = *unused.unwrap_or(&alike[0]);
+        alike.iter().for_each(|at| self.used[place] &= !(1 << at));
+        Some(at)
     }
 
     /// Where among those that share a place another way may stand, in place of one that is void or else little used.
@@ -269,6 +300,19 @@ impl Flows {
         let flow = self.seen.flow(port, packet, self.secret.first());
         self.seen.keep_out(flow);
         Keeping::KeptOut
+    }
+
+    /// The way of a packet can't be kept, but another one of its flow may be.
+    pub fn leave_out(&mut self, port: u32, packet: &[u8]) -> Keeping {
+        self.see_anew(port, packet);
+        Keeping::KeptOut
+    }
+
+    /// Nothing is learned of the packet's flow until it was seen often enough once more: its next packets may take
+    /// other ways, as registers or the time decide.
+    fn see_anew(&mut self, port: u32, packet: &[u8]) {
+        let flow = self.seen.flow(port, packet, self.secret.first());
+        self.seen.begin_anew(flow);
     }
 
     /// The shape of a key among those that are known; it may be a new one.
@@ -324,7 +368,14 @@ mod tests {
     }
 
     fn way(port: u32) -> Way {
-        Way { end: End::Sent(port), edit: Edit::default(), found: [].into(), missed: None, counts: [].into() }
+        Way {
+            end: End::Sent(port),
+            edit: Edit::default(),
+            found: [].into(),
+            missed: None,
+            counts: [].into(),
+            replay: Replay::default(),
+        }
     }
 
     fn known(flows: &mut Flows, packet: &[u8]) -> Option<u32> {
@@ -332,7 +383,7 @@ mod tests {
     }
 
     fn known_after(flows: &mut Flows, packet: &[u8], writes: &Writes) -> Option<u32> {
-        match flows.look(0, packet, writes) {
+        match flows.look(0, packet, writes, |_| true) {
             Look::Known(Way { end: End::Sent(port), .. }) => Some(*port),
             _ => None,
         }
@@ -381,7 +432,7 @@ mod tests {
         drop(writes.begin(Object::Table(TableId::new(1))));
         assert_eq!(keep_read(&mut flows, &[7; 300], &[0, 1], &writes, way(3)), Keeping::Kept);
         let offers: Vec<u32> = (1..=13_000)
-            .filter(|_| match flows.look(0, &[7; 300], &writes) {
+            .filter(|_| match flows.look(0, &[7; 300], &writes, |_| true) {
                 Look::Offered(offer) => {
                     let (read, versions) = (&*offer.read, &*offer.versions);
                     assert_eq!((offer.way, offer.key, read, versions), (way(3), key(0..4), &[0, 1][..], &[0, 2][..]));
@@ -452,7 +503,7 @@ mod tests {
     fn a_way_is_learned_at_the_packet_of_the_given_number() {
         let mut flows = Flows::new(Settings { ways: 64, after: 3, ..Settings::new(64) });
         keep(&mut flows, &[9; 20], &key(0..4), way(1));
-        let learns = |flows: &mut Flows| matches!(flows.look(0, &[1; 20], &writes()), Look::Learn);
+        let learns = |flows: &mut Flows| matches!(flows.look(0, &[1; 20], &writes(), |_| true), Look::Learn);
         assert_eq!([0; 3].map(|_| learns(&mut flows)), [false, false, true]);
         flows.keep_out(0, &[1; 20]);
         assert!(!learns(&mut flows));

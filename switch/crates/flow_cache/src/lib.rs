@@ -2,7 +2,7 @@
 //!
 //! A [`Way`] is what a packet's run came to: where it went, how its bytes changed, which entries it hit and what counted
 //! it. It holds for every packet that comes by the same port and agrees in the bits that the run looked at; these are
-//! its [`Key`]. [`Flows`] finds the way of a packet. Its keys have few [shapes](shape::Shape), one for each set of bits
+//! its [`Key`]; where the run used registers or the time, these have to be alike too ([`Replay`]). [`Flows`] finds the way of a packet. Its keys have few [shapes](shape::Shape), one for each set of bits
 //! that runs look at, and there is one table for all. A way holds until the control plane writes something that its run
 //! [read](reads). What is worth keeping, and when to look at all, says
 //! [`admission`]; how much learning may cost, [`budget`].
@@ -17,6 +17,7 @@ mod octets;
 mod offer;
 mod range;
 mod reads;
+mod replay;
 mod shape;
 
 pub use edit::{Edit, LITERAL};
@@ -24,6 +25,7 @@ pub use flows::{Flows, Keeping, Look, Settings};
 pub use octets::{Octets, WINDOW};
 pub use offer::Offer;
 pub use range::{Number, Range};
+pub use replay::{FIRST_CELL, Form, MOST_CELLS, Relation, Replay, Step, TIME, Values};
 pub use shape::MOST_WORDS;
 
 use ir::{CounterId, TableId};
@@ -50,6 +52,8 @@ pub struct Way {
     pub missed: Option<u32>,
     /// The cells that counted it.
     pub counts: Box<[(CounterId, u64)]>,
+    /// What it asks of registers and the time, and what it writes.
+    pub replay: Replay,
 }
 
 /// What a run looked at: a packet that agrees in it takes the same way.

@@ -1,6 +1,6 @@
 //! What is learned while somebody writes what all ways read, and afterwards.
 
-use flow_cache::{Edit, End, Flows, Key, Look, Octets, Settings, Watched, Way};
+use flow_cache::{Edit, End, Flows, Key, Look, Octets, Replay, Settings, Watched, Way};
 use ir::{Handle, Program, Table, TableId};
 use runtime::{Object, Writes};
 
@@ -15,7 +15,7 @@ fn send(flows: &mut Flows, packets: u64, writes: &Writes, packets_a_write: u64) 
             drop(writes.begin(Object::Table(TableId::new(0))));
         }
         let bytes = (packet % FLOWS).to_be_bytes();
-        if flows.opens() && matches!(flows.look(0, &bytes, writes), Look::Learn) {
+        if flows.opens() && matches!(flows.look(0, &bytes, writes, |_| true), Look::Learn) {
             learned += 1;
             writes.note(&mut versions);
             flows.keep(0, &bytes, watched(), &versions, writes);
@@ -28,7 +28,14 @@ fn watched() -> Watched {
     let mut octets = Octets::default();
     assert!(octets.add_bits(0, 64));
     let key = Key { octets, at_least: 8, exact_length: false, ranges: vec![] };
-    let way = Way { end: End::Sent(1), edit: Edit::default(), found: [].into(), missed: None, counts: [].into() };
+    let way = Way {
+        end: End::Sent(1),
+        edit: Edit::default(),
+        found: [].into(),
+        missed: None,
+        counts: [].into(),
+        replay: Replay::default(),
+    };
     Watched { key, way, read: [0].into() }
 }
 
@@ -45,6 +52,6 @@ fn ways_that_writes_make_void_at_once_are_learned_rarely_until_nobody_writes() {
     let learned = send(&mut flows, 1 << 21, &writes, u64::MAX);
     assert!((FLOWS - 2..3 * FLOWS).contains(&learned), "{learned}");
     assert!(!flows.is_backed_off());
-    let is_known = |number: &u64| matches!(flows.look(0, &number.to_be_bytes(), &writes), Look::Known(_));
+    let is_known = |number: &u64| matches!(flows.look(0, &number.to_be_bytes(), &writes, |_| true), Look::Known(_));
     assert!((0..FLOWS).filter(is_known).count() as u64 >= FLOWS - 2);
 }

@@ -107,6 +107,16 @@ impl Registers {
         u128::from_le_bytes(bytes)
     }
 
+    /// Whether a cell has these words, the lowest first.
+    pub fn is(&self, index: u64, words: &[u64]) -> bool {
+        match self.cells.get(index, self.words) {
+            Some(cell) => {
+                self.version(index).read(|| cell.iter().zip(words).all(|(is, word)| is.load(Relaxed) == *word))
+            }
+            None => *self.initial == *words,
+        }
+    }
+
     /// Stores a value that fits the width.
     #[inline]
     pub fn write(&self, index: u64, value: u128) {

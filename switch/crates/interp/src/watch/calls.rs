@@ -1,9 +1,11 @@
 //! Shadows of what involves the packet, tables and externs; and what ends the watching.
 
 use flow_cache::LITERAL;
+use ir::eval::Wide;
 use ir::*;
 use runtime::Object;
 
+use super::registers::Words;
 use super::{Shadow, Watcher};
 use crate::run::Run;
 
@@ -160,12 +162,23 @@ impl Run<'_, '_> {
                     watcher.give_up();
                 }
             }
+            Inst::RegisterRead { dst, register, index } => {
+                watcher.demand_operand(index);
+                let value = self.given(dst);
+                let info = &self.program.registers[*register];
+                let shadow = watcher.register_read(*register, info, self.short(index), value);
+                self.watched_result(watcher, dst, shadow);
+            }
+            Inst::RegisterWrite { register, index, value } => {
+                watcher.demand_operand(index);
+                let shadow = self.watched_arg(watcher, value);
+                let info = &self.program.registers[*register];
+                watcher.register_written(*register, info, self.short(index), shadow, || words(&self.wide(value)));
+            }
             Inst::Note(_) | Inst::Locals(_) => {}
             // What lasts longer than the packet, goes to someone else, or is another thing for each packet.
             Inst::Meter { .. }
             | Inst::DirectMeter { .. }
-            | Inst::RegisterRead { .. }
-            | Inst::RegisterWrite { .. }
             | Inst::BufferKeep { .. }
             | Inst::BufferRelease { .. }
             | Inst::BufferSend { .. }
@@ -214,6 +227,19 @@ impl Run<'_, '_> {
                 let bytes = (self.context.frame.read(offset, 32) as u32).min(*most).div_ceil(8);
                 let parts: Vec<_> = (0..bytes).map(|at| watcher.read(offset + 4 + at, 8)).collect();
                 watcher.sets.join(parts)
+            }
+        }
+    }
+
+    /// What an instruction gave, the lowest word first.
+    fn given(&self, dst: &Dest) -> Words {
+        match dst {
+            Dest::Temp(temp) => words(&Wide::from_u128(self.temps[temp.index()], self.width(dst))),
+            Dest::Frame(place, width) => {
+                let offset = self.offset(place);
+                offset.map_or_else(Words::new, |offset| {
+                    words(&Wide::from_le_bytes(self.context.frame.bytes(offset, storage_size(*width)), *width))
+                })
             }
         }
     }
@@ -315,6 +341,10 @@ impl Watcher {
             }
         }
     }
+}
+
+fn words(value: &Wide) -> Words {
+    value.limbs().into()
 }
 
 /// Whether a table's groups choose another member for each packet.

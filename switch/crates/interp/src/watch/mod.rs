@@ -7,6 +7,7 @@ mod calls;
 mod frame;
 mod ops;
 mod ranges;
+mod registers;
 mod shadow;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,7 @@ use ir::{CounterId, FunctionId, Program, StandardMetadata, TableId};
 use runtime::{Backend, Context};
 
 use self::frame::FrameShadows;
+use self::registers::Registers;
 pub use self::shadow::Shadow;
 use self::shadow::{Set, Sets};
 use crate::Interpreter;
@@ -40,6 +42,7 @@ pub struct Watcher {
     at_least: usize,
     exact_length: bool,
     ranges: Vec<Range>,
+    registers: Registers,
     found: Vec<(TableId, u32)>,
     counts: Vec<(CounterId, u64)>,
     /// Numbers of the objects that it looked into.
@@ -61,6 +64,12 @@ impl Watcher {
         *self = Self { temps, frame, sets, ..Self::default() };
     }
 
+    /// Whether another packet of the flow may take a way that can be kept, where that of the one that was watched can't: as
+    /// registers or the time decide.
+    pub fn others_may_be_kept(&self) -> bool {
+        self.registers.decided()
+    }
+
     /// The way of the packet that was watched, for which others it holds, and how long; none if it is not to be kept.
     pub fn finish(&mut self) -> Option<Watched> {
         let end = self.end.filter(|_| !self.gave_up)?;
@@ -74,6 +83,7 @@ impl Watcher {
         if too_far {
             return None;
         }
+        let replay = self.registers.replay();
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.sort_by_key(|range| (range.of_length, range.less));
         let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length, ranges };
@@ -81,7 +91,7 @@ impl Watcher {
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable();
         read.dedup();
-        Some(Watched { key, way: Way { end, edit, found, missed: None, counts }, read: read.into() })
+        Some(Watched { key, way: Way { end, edit, found, missed: None, counts, replay }, read: read.into() })
     }
 
     /// For a function of so many temps.
@@ -98,10 +108,11 @@ impl Watcher {
         if shadow.is_fixed() {
             return;
         }
-        let Set { octets, length, unstable, .. } = self.sets.get(shadow);
+        let Set { octets, length, unstable, cells, .. } = self.sets.get(shadow);
         self.octets.add(octets);
         self.exact_length |= length;
         self.gave_up |= unstable;
+        self.registers.fix(*cells);
     }
 
     fn read(&mut self, offset: u32, width: u32) -> Shadow {
@@ -117,7 +128,7 @@ impl Watcher {
                 self.frame.write(std.ingress_port, 9, Shadow::default());
                 self.frame.write(std.instance_type, 32, Shadow::default());
                 self.frame.write(std.packet_length, 32, Shadow::LENGTH);
-                self.frame.write(std.ingress_global_timestamp, 48, Shadow::UNSTABLE);
+                self.frame.write(std.ingress_global_timestamp, 48, Shadow::TIME);
             }
             3 => self.before_egress(std),
             _ => {}

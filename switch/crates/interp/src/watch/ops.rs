@@ -64,6 +64,9 @@ impl Run<'_, '_> {
                     _ if absorbs(op, values[1], width.into()) => watcher.sets.join([b]),
                     (_, _, [true, _]) => b,
                     (_, _, [_, true]) => a,
+                    (BinaryOp::Add | BinaryOp::Sub, ..) if watcher.has_form([a, b]) => {
+                        watcher.combined(op == BinaryOp::Sub, [a, b], values, width.into())
+                    }
                     (BinaryOp::Add, ..) if a.is_fixed() => watcher.sets.plus(b, values[0], width.into()),
                     (BinaryOp::Add, ..) if b.is_fixed() => watcher.sets.plus(a, values[1], width.into()),
                     _ => watcher.sets.join([a, b]),

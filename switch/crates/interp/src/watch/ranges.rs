@@ -10,6 +10,9 @@ use super::shadow::{Shadow, Sum, Term};
 impl Watcher {
     /// The shadow of what a comparison came to.
     pub fn compared(&mut self, op: CompareOp, shadows: [Shadow; 2], values: [u128; 2]) -> Shadow {
+        if self.has_form(shadows) {
+            return self.compared_forms(op, shadows, values);
+        }
         match self.range(op, shadows, values) {
             Some(range) => {
                 self.narrow(range);

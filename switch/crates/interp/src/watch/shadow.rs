@@ -1,6 +1,6 @@
 //! Of which bits of the packet a value is made.
 
-use flow_cache::{Number, Octets, WINDOW};
+use flow_cache::{Form, Number, Octets, TIME, WINDOW};
 
 /// What a value depends on. The default depends on nothing but what the run looked at already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -9,11 +9,13 @@ pub struct Shadow {
     set: u32,
     /// The packet's bit that the value begins with, and one; 0 if it is not a copy of bits of the packet.
     copied: u32,
-    /// Bits that are copied: the low ones, those above are 0. Not of a copy: [`SUM`] if the value is the sum of its set.
+    /// Bits that are copied: the low ones, those above are 0. Not of a copy: [`SUM`] if the value is the sum of its set, and
+    /// [`FORM`] and its bits if it is the form of its set.
     width: u32,
 }
 
 const SUM: u32 = 1;
+const FORM: u32 = 1 << 8;
 /// Sums stay below, for whatever packet, so that none ever wraps; and so does a packet's length.
 const SUMS_END: u128 = 1 << 32;
 
@@ -25,8 +27,12 @@ pub struct Set {
     pub length: bool,
     /// What is another thing for each packet, such as the time.
     pub unstable: bool,
+    /// What stood in cells of registers: a bit for each, by number.
+    pub cells: u32,
     /// What the values are that are no more than a sum.
     sum: Option<Sum>,
+    /// Or a form.
+    form: Option<Form>,
 }
 
 /// Something of the packet and a constant.
@@ -46,7 +52,9 @@ pub enum Term {
 impl Set {
     /// Whether what depends on the other one too depends on no more.
     fn contains(&self, other: &Self) -> bool {
-        self.unstable || !other.unstable && (self.length || !other.length) && self.octets.contains(&other.octets)
+        let has_cells = self.cells & other.cells == other.cells;
+        self.unstable
+            || !other.unstable && has_cells && (self.length || !other.length) && self.octets.contains(&other.octets)
     }
 }
 
@@ -63,18 +71,23 @@ const MOST: usize = 1 << 13;
 const COPIES: usize = 64;
 const UNSTABLE: u32 = 1;
 const LENGTH: u32 = 2;
+const TIMES: u32 = 3;
+const TIME_WIDTH: u32 = 48;
 
 impl Default for Sets {
     fn default() -> Self {
         let unstable = Set { unstable: true, ..Set::default() };
         let length = Set { length: true, sum: Some(Sum { of: Term::Length, constant: 0 }), ..Set::default() };
-        Self { sets: vec![Set::default(), unstable, length], of_copies: [Default::default(); COPIES] }
+        let time = Set { unstable: true, form: Some(Form::value(TIME, TIME_WIDTH)), ..Set::default() };
+        Self { sets: vec![Set::default(), unstable, length, time], of_copies: [Default::default(); COPIES] }
     }
 }
 
 impl Shadow {
     pub const LENGTH: Self = Self { set: LENGTH, copied: 0, width: SUM };
     pub const UNSTABLE: Self = Self { set: UNSTABLE, copied: 0, width: 0 };
+    /// When the packet came.
+    pub const TIME: Self = Self { set: TIMES, copied: 0, width: FORM + TIME_WIDTH };
 
     /// Bits of the packet, and zeros above them.
     pub fn copy(first: usize, width: u32) -> Self {
@@ -90,6 +103,11 @@ impl Shadow {
         (self.copied > 0).then(|| (self.copied as usize - 1, self.width))
     }
 
+    /// Bits of a value that is a form.
+    fn form_width(self) -> Option<u32> {
+        (self.copied == 0).then(|| self.width.checked_sub(FORM)).flatten()
+    }
+
     pub fn is_fixed(self) -> bool {
         self == Self::default()
     }
@@ -102,8 +120,13 @@ impl Shadow {
     /// Bits `hi..=lo` of the value.
     pub fn slice(self, hi: u32, lo: u32) -> Self {
         match self.copied() {
-            None if lo == 0 && 1 << hi.min(64) << 1 >= SUMS_END => self,
-            None => self.vague(),
+            None => {
+                let keeps_all = match self.form_width() {
+                    Some(width) => hi + 1 >= width,
+                    None => 1 << hi.min(64) << 1 >= SUMS_END,
+                };
+                if lo == 0 && keeps_all { self } else { self.vague() }
+            }
             Some((_, width)) if lo >= width => Self::default(),
             Some((first, width)) => {
                 let hi = hi.min(width - 1);
@@ -141,9 +164,40 @@ impl Sets {
         }
     }
 
+    /// The form that a value is, if it is one.
+    pub fn form(&self, shadow: Shadow) -> Option<Form> {
+        shadow.form_width().and_then(|_| self.sets[shadow.set as usize].form)
+    }
+
+    /// What stands in a cell of so many bits, if these are few.
+    pub fn cell(&mut self, number: usize, form: Form, width: u32) -> Shadow {
+        let form = (width <= 64).then_some(form);
+        self.add_form(Set { cells: 1 << number, ..Set::default() }, form, width)
+    }
+
+    /// The sum or the difference of two values of which at least one is a form; of others only what it depends on.
+    pub fn combined(&mut self, shadows: [Shadow; 2], forms: [Option<Form>; 2], subtract: bool, width: u32) -> Shadow {
+        let joined = self.join(shadows);
+        let [Some(a), Some(b)] = forms else { return joined };
+        match a.combined(b, subtract, width) {
+            Some(form) if form.fixed().is_some() => Shadow::default(),
+            Some(form) => self.add_form(self.sets[joined.set as usize].clone(), Some(form), width),
+            None => joined,
+        }
+    }
+
+    fn add_form(&mut self, set: Set, form: Option<Form>, width: u32) -> Shadow {
+        if self.sets.len() == MOST {
+            return Shadow::UNSTABLE;
+        }
+        self.sets.push(Set { form, ..set });
+        let kind = form.map_or(0, |_| FORM + width);
+        Shadow { set: self.sets.len() as u32 - 1, copied: 0, width: kind }
+    }
+
     /// Forgets those of a run but keeps the memory.
     pub fn clear(&mut self) {
-        self.sets.truncate(LENGTH as usize + 1);
+        self.sets.truncate(TIMES as usize + 1);
         self.of_copies.fill(Default::default());
     }
 
@@ -195,7 +249,8 @@ impl Sets {
             joined.octets.add(&other.octets);
             joined.length |= other.length;
             joined.unstable |= other.unstable;
-            joined.sum = None;
+            joined.cells |= other.cells;
+            (joined.sum, joined.form) = (None, None);
             all = self.add(joined);
         }
         Shadow { set: all, copied: 0, width: 0 }

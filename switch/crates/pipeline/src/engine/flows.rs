@@ -7,9 +7,10 @@
 use std::mem;
 use std::sync::Arc;
 
-use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Watched, Way};
+use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Values, Watched, Way};
 use interp::Watching;
 use ir::TableId;
+use runtime::RegisterAccess;
 
 use super::{Engine, Sink};
 use crate::loaded::{Learned, Loaded};
@@ -55,6 +56,8 @@ impl FlowStats {
 pub(super) struct KnownFlows {
     flows: Flows,
     watching: Arc<Watching>,
+    /// What the way of a packet asked of registers and the time.
+    values: Values,
     /// Of all that the control plane writes, before a packet is watched.
     versions: Vec<u64>,
     /// Whether the interpreter runs each packet all the same.
@@ -70,7 +73,8 @@ impl KnownFlows {
     /// For so many ways; none for programs of other architectures than v1model.
     fn new(loaded: &Loaded, settings: Settings, checked: bool) -> Option<Box<Self>> {
         let watching = Arc::new(Watching::new(loaded.tracer().clone()));
-        let known = Self { flows: Flows::new(settings), watching, versions: Vec::new(), checked, offers: None };
+        let (flows, values) = (Flows::new(settings), Values::default());
+        let known = Self { flows, watching, values, versions: Vec::new(), checked, offers: None };
         loaded.program.psa.is_none().then(|| Box::new(known))
     }
 
@@ -141,28 +145,35 @@ impl Engine<'_> {
         if known.checked {
             writes.note(&mut known.versions);
         }
-        match known.flows.look(port, self.context.packet.bytes(), writes) {
+        let mut registers = self.loaded.device.register_access();
+        let (values, time) = (&mut known.values, arrival_time(now));
+        let look = known
+            .flows
+            .look(port, self.context.packet.bytes(), writes, |replay| replay.holds(time, &mut registers, values));
+        match look {
             Look::Unknown => {
                 self.traffic.flows.misses += 1;
                 false
             }
             Look::Learn => {
+                drop(registers);
                 self.traffic.flows.misses += 1;
                 self.learn(known, port, now, sink);
                 true
             }
             Look::Known(way) if known.checked => {
+                drop(registers);
                 let way = way.clone();
                 self.traffic.flows.hits += 1;
                 self.check(known, &way, port, now, sink)
             }
             Look::Known(way) => {
-                let taken = self.take(way, now, sink);
+                let taken = self.take(way, registers, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 taken
             }
             Look::Offered(offer) => {
-                let taken = self.take(&offer.way, now, sink);
+                let taken = self.take(&offer.way, registers, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 if let Some(offers) = &known.offers {
                     let missed = offer.way.missed.map(|number| self.context.tables_missed_together(number));
@@ -181,11 +192,20 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes a way; false if the packet has to wait for its port.
-    fn take(&mut self, way: &Way, now: u64, sink: &mut impl Sink) -> bool {
+    /// Takes a way; false if the packet has to wait for its port. `values` are those by which the way holds.
+    fn take(
+        &mut self,
+        way: &Way,
+        mut registers: RegisterAccess<'_>,
+        values: &Values,
+        now: u64,
+        sink: &mut impl Sink,
+    ) -> bool {
         if !self.is_clear(way, now, sink) {
             return false;
         }
+        way.replay.write(&mut registers, values);
+        drop(registers);
         for (table, slot) in &way.found {
             self.context.note_found(*table, *slot);
         }
@@ -217,6 +237,7 @@ impl Engine<'_> {
         writes.note(&mut known.versions);
         let keeping = match self.watch(known, port, now, sink) {
             Some(watched) => known.flows.keep(port, &before, watched, &known.versions, writes),
+            None if known.watching.watcher().others_may_be_kept() => known.flows.leave_out(port, &before),
             None => known.flows.keep_out(port, &before),
         };
         let stats = &mut self.traffic.flows;
@@ -249,6 +270,7 @@ impl Engine<'_> {
             return false;
         }
         let before = self.context.packet.bytes().to_vec();
+        let written = way.replay.written(&known.values);
         let mut expected = Vec::new();
         if let End::Sent(_) = way.end {
             way.edit.write(&before, &mut expected);
@@ -263,9 +285,13 @@ impl Engine<'_> {
         let Some(Watched { way: taken, .. }) = watched else {
             panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
         };
-        let same =
-            (taken.end, &taken.found, taken.missed, &taken.counts) == (way.end, &way.found, way.missed, &way.counts);
-        assert!(same, "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}");
+        let parts = |way: &Way| (way.end, way.found.clone(), way.missed, way.counts.clone(), way.replay.clone());
+        let mut registers = self.loaded.device.register_access();
+        let mut stand = written.iter().map(|(register, index, words)| registers.is(*register, *index, words));
+        assert!(
+            parts(&taken) == parts(way) && stand.all(|stands| stands),
+            "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}"
+        );
         if let End::Sent(_) = way.end {
             let sent = self.context.packet.bytes();
             assert!(
@@ -275,4 +301,9 @@ impl Engine<'_> {
         }
         true
     }
+}
+
+/// As the program sees it: microseconds, of 48 bits.
+fn arrival_time(now: u64) -> u64 {
+    (now / 1000) & ((1 << 48) - 1)
 }
