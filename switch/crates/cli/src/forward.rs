@@ -136,7 +136,7 @@ impl Forwarder {
             None => engine.keep_flows(self.common.flow_cache),
             Some(kernel) => {
                 let (kernel, loaded) = (kernel.clone(), loaded.clone());
-                let offer = move |offer, missed| kernel.offer(&loaded, offer, missed);
+                let offer = move |offer| kernel.offer(&loaded, offer);
                 engine.keep_and_offer_flows(self.common.flow_cache, offer);
             }
         }

@@ -183,7 +183,7 @@ impl Flows {
             port,
             octets: packet[..packet.len().min(WINDOW)].to_vec(),
             key: self.shapes[order].1.key_of_ways().clone(),
-            way: kept.way.clone(),
+            way: Way { found: kept.way.all_found(), together: None, ..kept.way.clone() },
             read: read.into(),
             versions: versions.into(),
         })
@@ -372,7 +372,7 @@ mod tests {
             end: End::Sent(port),
             edit: Edit::default(),
             found: [].into(),
-            missed: None,
+            together: None,
             counts: [].into(),
             replay: Replay::default(),
         }

@@ -28,7 +28,8 @@ pub use range::{Number, Range};
 pub use replay::{FIRST_CELL, Form, MOST_CELLS, Relation, Replay, Step, TIME, Values};
 pub use shape::MOST_WORDS;
 
-use ir::{CounterId, TableId};
+use ir::CounterId;
+use runtime::{Found, FoundTogether};
 
 /// Where a packet's way ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,14 +47,24 @@ pub struct Way {
     pub end: End,
     /// What becomes of the bytes of a packet that is sent.
     pub edit: Edit,
-    /// The table and the slot of each entry that was found, where somebody asks for that.
-    pub found: Box<[(TableId, u32)]>,
-    /// The number of the tables in which none was found, if they are counted together and not among those found.
-    pub missed: Option<u32>,
+    /// What was found in tables, where somebody asks for that, but for what is in `together`.
+    pub found: Box<[Found]>,
+    /// What other ways find too.
+    pub together: Option<FoundTogether>,
     /// The cells that counted it.
     pub counts: Box<[(CounterId, u64)]>,
     /// What it asks of registers and the time, and what it writes.
     pub replay: Replay,
+}
+
+impl Way {
+    /// All that was found, in order.
+    pub fn all_found(&self) -> Box<[Found]> {
+        let together = self.together.iter().flat_map(FoundTogether::found);
+        let mut all: Vec<Found> = self.found.iter().chain(together).copied().collect();
+        all.sort_unstable();
+        all.into()
+    }
 }
 
 /// What a run looked at: a packet that agrees in it takes the same way.

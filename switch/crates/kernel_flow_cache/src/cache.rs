@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flow_cache::Offer;
-use ir::TableId;
 use pipeline::{Loaded, Switch};
 use ports::KernelEnd;
 use ports::bpf::{Kind, Link, Program, remove_filter};
@@ -39,7 +38,6 @@ pub struct KernelFlowCache {
 struct Offered {
     loaded: Arc<Loaded>,
     offer: Offer,
-    missed: Box<[TableId]>,
 }
 
 struct State {
@@ -92,9 +90,9 @@ impl KernelFlowCache {
     }
 
     /// A way of the program that is taken often, and the tables that its packets miss. Housekeeping takes it up.
-    pub fn offer(&self, loaded: &Arc<Loaded>, offer: Offer, missed: Box<[TableId]>) {
+    pub fn offer(&self, loaded: &Arc<Loaded>, offer: Offer) {
         // Where too many wait, it is offered again.
-        let _ = self.offers.try_send(Offered { loaded: loaded.clone(), offer, missed });
+        let _ = self.offers.try_send(Offered { loaded: loaded.clone(), offer });
     }
 
     /// From before this change on no packet is forwarded in the kernel, until somebody takes that back.
@@ -222,14 +220,14 @@ impl State {
     }
 
     fn take_offers(&mut self, memory: &Memory) {
-        while let Ok(Offered { loaded, offer, missed }) = self.offered.try_recv() {
+        while let Ok(Offered { loaded, offer }) = self.offered.try_recv() {
             if !self.loaded.as_ref().is_some_and(|followed| Arc::ptr_eq(followed, &loaded)) {
                 continue;
             }
             match Candidate::of(&offer, &self.ports) {
                 Err(why) => debug!(port = offer.port, "a way is not for the kernel: {why}"),
                 Ok(candidate) => {
-                    if let Err(error) = self.ways.put(candidate, offer, missed, memory, &loaded) {
+                    if let Err(error) = self.ways.put(candidate, offer, memory, &loaded) {
                         warn!("a way for the kernel: {error}");
                     }
                 }

@@ -9,7 +9,6 @@ use flow_cache::{End, Offer};
 use ir::{CounterId, TableId};
 use pipeline::{DropReason, Loaded, Stats};
 use ports::bpf::{Instruction, Map};
-use runtime::DEFAULT;
 use tracing::warn;
 
 use crate::candidate::Candidate;
@@ -69,7 +68,6 @@ pub struct Way {
     port: u32,
     end: End,
     found: Box<[(TableId, u32)]>,
-    missed: Box<[TableId]>,
     counts: Box<[(CounterId, u64)]>,
     /// What was collected.
     counted: [u64; 2],
@@ -154,14 +152,7 @@ impl Ways {
     }
 
     /// Puts a way where packets find it, if there is room and it holds.
-    pub fn put(
-        &mut self,
-        candidate: Candidate,
-        offer: Offer,
-        missed: Box<[TableId]>,
-        memory: &Memory,
-        loaded: &Loaded,
-    ) -> io::Result<()> {
+    pub fn put(&mut self, candidate: Candidate, offer: Offer, memory: &Memory, loaded: &Loaded) -> io::Result<()> {
         let Candidate { pattern, key, out, edits } = candidate;
         let Some(pattern) = self.pattern(pattern)? else { return Ok(()) };
         if self.patterns[pattern].keys.contains(&key) {
@@ -196,7 +187,6 @@ impl Ways {
             port: offer.port,
             end: offer.way.end,
             found: offer.way.found,
-            missed,
             counts: offer.way.counts,
             counted: memory.counted(place),
             idle: 0,
@@ -259,9 +249,6 @@ impl Way {
         let device = &loaded.device;
         for (table, slot) in &self.found {
             device.count_found(*table, *slot, packets, bytes, now);
-        }
-        for table in &self.missed {
-            device.count_found(*table, DEFAULT, packets, bytes, now);
         }
         for (counter, index) in &self.counts {
             device.count_cell(*counter, *index, packets, bytes);

@@ -19,7 +19,7 @@ use crate::random::{Random, Seed};
 use crate::special::Runner;
 use crate::table::DEFAULT;
 use crate::trace::Recorder;
-use crate::uncounted::{ENTRIES, Hits, Uncounted, UncountedCells};
+use crate::uncounted::{ENTRIES, Hits, Together, Uncounted, UncountedCells};
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
 const FUEL: u32 = 1 << 16;
@@ -28,8 +28,6 @@ const BURST: u32 = 64;
 /// Bursts after which default entries are told how many packets found no other: most tables of a large program are
 /// empty. Fewer packets than would overflow the bytes in [`Context::missed`].
 const BURSTS: u32 = 32;
-/// Sets of tables at most in [`Context::missed_together`].
-const TOGETHER: usize = 64;
 /// A packet in [`Context::missed`].
 pub const PACKET: u64 = 1 << 32;
 
@@ -59,8 +57,8 @@ pub struct Context<'d> {
     /// By table: what found no entry and the counter of the default entry does not have yet, packets above bit 32, bytes
     /// below. Compiled code adds to them where it sees that a table is empty.
     pub missed: Vec<u64>,
-    /// Tables that packets of known ways miss together, and what they missed, as in `missed`.
-    missed_together: Vec<(Box<[TableId]>, u64)>,
+    /// What packets of known ways found.
+    together: Together,
     /// Bursts since they were handed over.
     bursts: u32,
     /// The table of the last lookup, and the slot of what it found: an entry, or the default one.
@@ -97,7 +95,7 @@ impl<'d> Context<'d> {
             uncounted: Uncounted::new(device.tables.len()),
             uncounted_cells: UncountedCells::default(),
             missed: vec![0; device.tables.len()],
-            missed_together: Vec::new(),
+            together: Together::default(),
             bursts: 0,
             entry: None,
             chosen: None,
@@ -165,14 +163,18 @@ impl<'d> Context<'d> {
     fn hand_over_counts(&mut self) {
         self.uncounted.hand_over(&self.device.tables);
         self.uncounted_cells.hand_over(&self.device.counters);
+        let device = self.device;
+        self.together.hand_over(|table, slot, hits| device.count_found(table, slot, hits.packets, hits.bytes, hits.at));
     }
 
     fn hand_over_missed(&mut self) {
         self.bursts = 0;
-        for (tables, missed) in &mut self.missed_together {
-            let missed = std::mem::take(missed);
-            tables.iter().for_each(|table| self.missed[table.index()] += missed);
-        }
+        let (tables, missed) = (&self.device.tables, &mut self.missed);
+        self.together.hand_over_missed(|table, hits| {
+            if tables[table.index()].counts {
+                missed[table.index()] += PACKET * hits.packets + hits.bytes;
+            }
+        });
         for (missed, table) in self.missed.iter_mut().zip(&self.device.tables) {
             let missed = std::mem::take(missed);
             if missed != 0 {

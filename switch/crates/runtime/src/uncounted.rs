@@ -2,10 +2,13 @@
 //! short lookup, and packets that follow one another find the same few entries in most tables.
 
 mod cells;
+mod together;
 
 use ir::{Handle, TableId};
 
 pub(crate) use self::cells::UncountedCells;
+pub(crate) use self::together::Together;
+pub use self::together::{Found, FoundTogether};
 use crate::table::TableState;
 
 /// How many entries of a table are counted apart before their counters get it: as many as next hops and ports that a burst

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Values, Watched, Way};
 use interp::Watching;
-use ir::TableId;
 use runtime::RegisterAccess;
 
 use super::{Engine, Sink};
@@ -66,8 +65,8 @@ pub(super) struct KnownFlows {
     offers: Option<Box<Offers>>,
 }
 
-/// Who is offered a way, and the tables that its packets miss ([`Way::missed`]).
-type Offers = dyn Fn(Offer, Box<[TableId]>) + Send;
+/// Who is offered a way.
+type Offers = dyn Fn(Offer) + Send;
 
 impl KnownFlows {
     /// For so many ways; none for programs of other architectures than v1model.
@@ -91,8 +90,8 @@ impl Engine<'_> {
         self.known = KnownFlows::new(self.loaded, Settings::new(ways), false);
     }
 
-    /// The same, and ways that are taken often are offered, with the tables that their packets miss.
-    pub fn keep_and_offer_flows(&mut self, ways: usize, offers: impl Fn(Offer, Box<[TableId]>) + Send + 'static) {
+    /// The same, and ways that are taken often are offered.
+    pub fn keep_and_offer_flows(&mut self, ways: usize, offers: impl Fn(Offer) + Send + 'static) {
         self.known = KnownFlows::new(self.loaded, Settings { offer: true, ..Settings::new(ways) }, false);
         if let Some(known) = &mut self.known {
             known.offers = Some(Box::new(offers));
@@ -176,8 +175,7 @@ impl Engine<'_> {
                 let taken = self.take(&offer.way, registers, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 if let Some(offers) = &known.offers {
-                    let missed = offer.way.missed.map(|number| self.context.tables_missed_together(number));
-                    offers(*offer, missed.unwrap_or_default().into());
+                    offers(*offer);
                 }
                 taken
             }
@@ -209,8 +207,8 @@ impl Engine<'_> {
         for (table, slot) in &way.found {
             self.context.note_found(*table, *slot);
         }
-        if let Some(number) = way.missed {
-            self.context.note_missed_together(number);
+        if let Some(together) = &way.together {
+            self.context.note_found_together(together);
         }
         for (counter, index) in &way.counts {
             self.context.count(*counter, *index);
@@ -258,7 +256,7 @@ impl Engine<'_> {
         self.backend = plain;
         let mut watched = known.watching.watcher().finish()?;
         let mut found = mem::take(&mut watched.way.found).into_vec();
-        watched.way.missed = self.context.missed_together(&mut found);
+        watched.way.together = self.context.found_together(&mut found);
         watched.way.found = found.into();
         Some(watched)
     }
@@ -285,7 +283,7 @@ impl Engine<'_> {
         let Some(Watched { way: taken, .. }) = watched else {
             panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}");
         };
-        let parts = |way: &Way| (way.end, way.found.clone(), way.missed, way.counts.clone(), way.replay.clone());
+        let parts = |way: &Way| (way.end, way.all_found(), way.counts.clone(), way.replay.clone());
         let mut registers = self.loaded.device.register_access();
         let mut stand = written.iter().map(|(register, index, words)| registers.is(*register, *index, words));
         assert!(

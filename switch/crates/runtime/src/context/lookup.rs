@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use ir::*;
 
-use super::{Context, PACKET, TOGETHER};
+use super::{Context, PACKET};
 use crate::bits::BitString;
 use crate::body::Head;
 use crate::entry::TableEntry;
 use crate::hash::hash;
 use crate::table::{DEFAULT, TableState};
+use crate::uncounted::{Found, FoundTogether};
 
 impl Context<'_> {
     /// Looks a packed key up: fields in order, each big-endian in whole bytes. `selector` holds the selector's inputs.
@@ -87,32 +88,15 @@ impl Context<'_> {
         }
     }
 
-    /// Takes those tables out of what was found in which no entry was, and gives them a number for
-    /// [`Self::note_missed_together`]. If there are too many such sets of tables, they stay.
-    pub fn missed_together(&mut self, found: &mut Vec<(TableId, u32)>) -> Option<u32> {
-        let is_missed = |(_, slot): &(TableId, u32)| *slot == DEFAULT;
-        let counts = |table: &TableId| self.device.tables[table.index()].counts;
-        let tables: Vec<TableId> =
-            found.iter().filter(|one| is_missed(one)).map(|(table, _)| *table).filter(counts).collect();
-        let known = self.missed_together.iter().position(|(known, _)| **known == *tables);
-        let number = known.or_else(|| {
-            (self.missed_together.len() < TOGETHER).then(|| {
-                self.missed_together.push((tables.into(), 0));
-                self.missed_together.len() - 1
-            })
-        })?;
-        found.retain(|one| !is_missed(one));
-        Some(number as u32)
+    /// Takes out of what a way found what others find too, for [`Self::note_found_together`]; none if that is too little.
+    pub fn found_together(&mut self, found: &mut Vec<Found>) -> Option<FoundTogether> {
+        self.together.take(found)
     }
 
-    /// The tables of such a number.
-    pub fn tables_missed_together(&self, number: u32) -> &[TableId] {
-        &self.missed_together[number as usize].0
-    }
-
-    /// The packet found no entry in the tables of that number.
-    pub fn note_missed_together(&mut self, number: u32) {
-        self.missed_together[number as usize].1 += PACKET + self.packet.len() as u64;
+    /// The packet found all of these.
+    #[inline]
+    pub fn note_found_together(&mut self, together: &FoundTogether) {
+        self.together.add(together, self.packet.len() as u64, self.now);
     }
 
     /// What a lookup does besides looking up, when the code knows itself which entry is hit.

@@ -2,7 +2,8 @@
 
 mod common;
 mod concurrent;
-mod misses;
+
 mod packet;
 mod profiles;
 mod tables;
+mod together;

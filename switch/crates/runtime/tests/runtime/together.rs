@@ -1,0 +1,88 @@
+//! What packets of known ways find together: counted by each entry, and by default entries where nothing was found.
+
+use ir::{DirectCounter, Handle, MatchKind, TableId};
+use runtime::{BitString, Context, Device, Found, FoundTogether};
+
+use crate::common::*;
+
+/// As many tables, each with a counter, and with one entry.
+fn counted(tables: u64) -> Device {
+    let mut program = program();
+    for number in 0..tables {
+        let mut table = table(&format!("t{number}"), vec![key("key", 8, MatchKind::Exact)], 4);
+        table.direct_counter = Some(DirectCounter::default());
+        program.tables.push(table);
+    }
+    let device = device(program);
+    for id in device.program().tables.keys() {
+        device.insert_entry(id, &forward_entry(vec![exact(1)], 0, 1), 0).unwrap();
+    }
+    device
+}
+
+/// What lookups of keys in the first tables find.
+fn found(context: &mut Context<'_>, keys: &[u8]) -> Vec<(TableId, u32)> {
+    let look = |(number, key): (usize, &u8)| {
+        context.lookup(TableId::new(number), &[*key], &BitString::new());
+        context.last_found().unwrap()
+    };
+    keys.iter().enumerate().map(look).collect()
+}
+
+/// By table the packets and octets that the default entry counted, and its other one.
+fn counts(device: &Device) -> Vec<[(u64, u64); 2]> {
+    let of_table = |id: TableId| {
+        let default = device.default_entry(id).unwrap().counter.unwrap();
+        let entry = device.entry(id, &[exact(1)], 0, 0).unwrap().counter.unwrap();
+        [default, entry].map(|data| (data.packets, data.bytes))
+    };
+    device.program().tables.keys().map(of_table).collect()
+}
+
+#[test]
+fn what_ways_find_together_is_counted_by_each_entry() {
+    let device = counted(4);
+    let mut context = Context::new(&device, 0);
+    let [mut first, mut second] = [&[0, 0, 1, 0], &[0, 1, 1, 0]].map(|keys| found(&mut context, keys));
+    context.idle();
+    let before = counts(&device);
+    let together = [&mut first, &mut second].map(|found| context.found_together(found).unwrap());
+    let tables = |found: &[Found]| found.iter().map(|(table, _)| table.index()).collect::<Vec<_>>();
+    assert_eq!((tables(&first), tables(&second)), (vec![2], vec![1]), "an entry that nobody found before");
+    assert_eq!(together.each_ref().map(|set| tables(set.found())), [vec![0, 1, 3], vec![2, 0, 3]]);
+    for (set, bytes) in [(0, 10), (1, 100), (0, 1000)] {
+        context.packet.refill(0, &vec![0; bytes]);
+        context.note_found_together(&together[set]);
+    }
+    assert_eq!(counts(&device), before, "not yet");
+    context.idle();
+    let more: Vec<_> = counts(&device)
+        .iter()
+        .zip(&before)
+        .map(|(now, before)| [0, 1].map(|at| (now[at].0 - before[at].0, now[at].1 - before[at].1)))
+        .collect();
+    let none = (0, 0);
+    assert_eq!(more, [[(3, 1110), none], [(2, 1010), none], [none, (1, 100)], [(3, 1110), none]]);
+}
+
+#[test]
+fn a_set_that_nobody_has_makes_room() {
+    let device = counted(8);
+    let mut context = Context::new(&device, 0);
+    let mut sets: Vec<FoundTogether> = vec![];
+    // Each finds what no other does.
+    let take = |context: &mut Context<'_>, number: u32| {
+        let of = |table: u32| [(TableId::new(table as usize), number), (TableId::new(1 + table as usize), number)];
+        context.found_together(&mut (0..6).step_by(2).flat_map(of).collect())
+    };
+    assert!(take(&mut context, 1001).is_none(), "nothing is the same as before");
+    for number in 0..100 {
+        take(&mut context, number);
+        // The second time all is.
+        sets.extend(take(&mut context, number));
+    }
+    assert_eq!(sets.len(), 16);
+    assert!(take(&mut context, 99).is_none());
+    sets.pop();
+    assert!(take(&mut context, 99).is_some());
+}
