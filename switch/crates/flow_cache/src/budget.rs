@@ -10,14 +10,14 @@ const HITS_A_WAY: u64 = 128;
 const SPENT: u64 = 4;
 /// Packets, whatever becomes of them, for which a way may be learned; they are also the fewest for a way while few are
 /// looked up, since such hits save nothing yet.
-const PACKETS_A_WAY: u64 = 4096;
+const PACKETS_A_WAY: u64 = 1024;
 /// Ways that may be saved up: so many new flows are learned as fast as they come.
 const SAVED: u64 = 512;
 
 /// Packets after which it is asked whether the ways that were learned meanwhile were worth it.
 const WINDOW: u64 = 1 << 16;
 /// Backed off n times, a way is learned for 2^n times as many packets; so often at most.
-const MOST_BACKOFF: u32 = 6;
+const MOST_BACKOFF: u32 = 8;
 
 /// What is earned: by a packet when backed off to the utmost, the unit; by any other packet; by a hit.
 const PACKET: u64 = 1 << MOST_BACKOFF;
@@ -103,8 +103,8 @@ mod tests {
         let mut budget = Budget::default();
         learn(&mut budget, 1024, 0, true);
         let learned = [0; 4].map(|_| learn(&mut budget, 1 << 22, 0, true));
-        // A way for 4096 packets would be 1024 ways.
-        assert!(learned[0] < 80, "{learned:?}");
+        // A way for 1024 packets would be 4096 ways.
+        assert!(learned[0] < 160, "{learned:?}");
         assert_eq!(learned[1..], [((1 << 22) / PACKETS_A_WAY) >> MOST_BACKOFF; 3]);
         assert!(budget.is_backed_off());
     }

@@ -9,7 +9,7 @@ use crate::shape::{Secret, Shape, Words};
 use crate::{Key, Offer, Replay, WINDOW, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
-const MOST_SHAPES: usize = 8;
+const MOST_SHAPES: usize = 16;
 /// Ways that share a place.
 const PLACES: usize = 8;
 /// Ways of one key at most, which ask different things of registers or the time.
