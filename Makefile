@@ -188,9 +188,9 @@ bench-switch: venv ## What the embedded switch costs, beside other ways to do th
 bench-shim6: lab-programs venv-dev ## The experiments of the first paper, drawn into docs/figures or OUT=DIR (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
 	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)
 
-bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes, SEED=n)
+bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes, SEED=n, FLOW_CACHE=0: without)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
-	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)$(INTO)
+	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(FLOW_CACHE),--flow-cache $(FLOW_CACHE)) $(if $(QUICK),--quick)$(INTO)
 
 bench-multipath: lab-programs venv-dev ## Several paths by edges that tell each other, drawn and written into docs (FIGURE=cost one part, QUICK=1 shorter, OUT=DIR, SEED=n)
 	$(BIN)/python -m bench.multipath --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)$(INTO)

@@ -30,6 +30,7 @@ class Effort:
     lossless_rounds: int
     packets: int = 1024
     flood_millis: int = 20
+    warm_up_rounds: int = 4
 
 
 FULL = Effort(memory_rounds=100, flood_rounds=30, lossless_rounds=30)
@@ -95,14 +96,16 @@ class Lossless:
         return self.spread.median
 
 
-def in_memory(points: Sequence[Point], effort: Effort, seed: int, folder: Path) -> dict[Point, InMemory]:
-    """Each point through the pipeline, on one core."""
+def in_memory(
+    points: Sequence[Point], effort: Effort, seed: int, flow_cache: int, folder: Path
+) -> dict[Point, InMemory]:
+    """Each point through the pipeline, on one core; so many ways of packets are kept, and learned before."""
     entries, listed = folder / "entries", folder / "points"
     entries.write_bytes(write_request(points, seed).SerializeToString())
     listed.write_text(written(points, seed))
     words = ["--program", str(embedded_config(folder)), "--entries", str(entries), "--points", str(listed)]
     words += ["--port", str(IN_PORT), "--rounds", str(effort.memory_rounds), "--packets", str(effort.packets)]
-    words += ["--seed", str(seed)]
+    words += ["--seed", str(seed), "--flow-cache", str(flow_cache)]
     found = {}
     for row in _rows([str(PROGRAM), "memory", *words]):
         found[row["point"]] = InMemory(
@@ -116,6 +119,7 @@ def flooded(
 ) -> dict[str, dict[Point, OnRoad]]:
     """Each point along each road, all in turns."""
     options = ["--rounds", str(effort.flood_rounds), "--millis", str(effort.flood_millis), "--seed", str(seed)]
+    options += ["--warm-up", str(effort.warm_up_rounds)]
     roads = [candidate.described(points) for candidate in candidates]
     found: dict[str, dict[Point, OnRoad]] = {candidate.name: {} for candidate in candidates}
     by_name = {point.name: point for point in points}

@@ -6,12 +6,14 @@ mod sessions;
 mod translated;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use bench::measure::{Contestant, Effort, Rates, Spread, short};
+use bench::measure::{Contestant, Effort, Rates, Spread, short, thread_time};
 use pipeline::{BackendKind, Engine, Loaded, Traffic};
 use stf::script;
 
+use crate::flows::WAYS;
 use crate::goals::{Goals, ratio};
 use crate::handwritten::Router;
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
@@ -25,6 +27,14 @@ const BY_HAND_THERE: f64 = 18.4e6;
 const ROUTED: [(&str, usize, f64); 3] =
     [("routed only", 0, 5.0e6), ("3 segments", 3, 4.0e6), ("36 segments", 36, 3.0e6)];
 const CROWDS: [&str; 3] = ["sessions", "NPTv6 flows", "schedule with feedback"];
+const NAMES: [&str; 6] = [ROUTED[0].0, ROUTED[1].0, ROUTED[2].0, CROWDS[0], CROWDS[1], CROWDS[2]];
+/// Without ways of packets that are kept.
+const UNCACHED: &str = ", no flow cache";
+/// Packets in which ways are learned before anything is measured: as long as it takes until nearly all are known, in pieces
+/// and at most so many of them, or as long as none is learned.
+const PIECE: u64 = 1 << 17;
+const MOST_PIECES: u32 = 200;
+const PIECES_IN_VAIN: u32 = 16;
 const LEAST_OF_A_CROWD: f64 = 2.5e6;
 const MEMBERS: u32 = 4096;
 
@@ -34,7 +44,10 @@ const MANY: u32 = 1_000_000;
 const MOST_OF_A_MILLION: f64 = 1.3;
 
 pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
-    println!("features in memory: the edge program, {ROUTES} routes, or {MEMBERS} sessions or flows, one core");
+    println!(
+        "features in memory: the edge program, {ROUTES} routes, or {MEMBERS} sessions or flows, one core, \
+         a flow cache of {WAYS} ways, learned before"
+    );
     let program = edge::load(p4src, BackendKind::Jit, &[])?;
     let crowds = [
         sessions::plain(p4src, &program, MEMBERS)?,
@@ -42,14 +55,21 @@ pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
         sessions::scheduled(p4src, &program, MEMBERS)?,
     ];
     crowds.iter().try_for_each(|crowd| crowd.ports().map(drop))?;
-    let mut rates = Rates::default();
+    let (mut rates, mut learned) = (Rates::default(), [Learned::default(); NAMES.len()]);
     for draw in 0..effort.draws {
-        measure(&program, &crowds, effort, draw, &mut rates)?;
+        measure(&program, &crowds, effort, draw, &mut rates, &mut learned)?;
     }
     for (name, rate) in rates.spreads().filter(|(name, _)| *name != BY_HAND) {
         let each = 1e9 / rate.median;
         let (median, around) = (short(rate.median), rate.around(short));
-        println!("  edge {name:22} {median:>10}packets/s  {each:6.0} ns each  ({around})");
+        println!("  edge {name:38} {median:>10}packets/s  {each:6.0} ns each  ({around})");
+    }
+    for (name, Learned { ways, packets, took, known }) in NAMES.iter().zip(learned) {
+        let draws = effort.draws as f64;
+        let rate = short(packets as f64 / took.as_secs_f64());
+        let (ways, took) = (ways as f64 / draws, took.as_secs_f64() / draws);
+        let share = 100.0 * known as f64 / PIECE as f64 / draws;
+        println!("  {name}: {ways:.0} ways learned within {took:.1} s, at {rate}packets/s; {share:.1} % known then");
     }
     let by_hand = rates.of(BY_HAND);
     println!("  routing by hand {:>21}packets/s  ({})", short(by_hand.median), by_hand.around(short));
@@ -64,29 +84,92 @@ pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
 }
 
 /// One draw: each feature once, and the loop by hand.
-fn measure(program: &Loaded, crowds: &[Crowd], effort: Effort, draw: usize, rates: &mut Rates) -> Result<()> {
+fn measure(
+    program: &Loaded,
+    crowds: &[Crowd],
+    effort: Effort,
+    draw: usize,
+    rates: &mut Rates,
+    learned: &mut [Learned],
+) -> Result<()> {
     let mut numbers = effort.numbers(draw);
     let routes = routes(ROUTES, &mut numbers);
     let packets = packets(&routes, PACKETS, &mut numbers);
     let routed = ROUTED.map(|(_, segments, _)| routed(program, &routes, segments, &mut numbers));
     let routed = routed.into_iter().collect::<Result<Vec<_>>>()?;
     let drawn: Vec<Vec<u32>> = crowds.iter().map(|crowd| crowd.draw(&mut numbers)).collect();
-    let mut traffic: [Traffic; ROUTED.len() + CROWDS.len()] = Default::default();
+    let mut traffic: [[Traffic; 2]; NAMES.len()] = Default::default();
     let programs = routed.iter().chain(crowds.iter().map(|crowd| &crowd.loaded));
-    let mut engines: Vec<Engine<'_>> =
-        programs.zip(&mut traffic).map(|(loaded, traffic)| Engine::new(loaded, traffic, 1)).collect();
-    let (of_routed, of_crowds) = engines.split_at_mut(ROUTED.len());
+    let mut engines: Vec<[Engine<'_>; 2]> = programs
+        .zip(&mut traffic)
+        .map(|(loaded, traffic)| traffic.each_mut().map(|traffic| Engine::new(loaded, traffic, 1)))
+        .collect();
     let mut router = Router::new(&routes);
     let work = forwarding::work_by_hand(&mut router, Router::route, &packets);
     let mut contestants = vec![Contestant::new(BY_HAND, work)];
-    for ((name, ..), engine) in ROUTED.iter().zip(of_routed) {
-        contestants.push(Contestant::new(*name, forwarding::engine_work(engine, &packets)));
-    }
-    for (((name, crowd), engine), drawn) in CROWDS.iter().zip(crowds).zip(of_crowds).zip(&drawn) {
-        contestants.push(Contestant::new(*name, crowd.work(engine, drawn)));
+    for (number, ([cached, uncached], learned)) in engines.iter_mut().zip(learned).enumerate() {
+        cached.keep_flows(WAYS);
+        learned.learn(cached, |engine| send(engine, number, &packets, crowds, &drawn));
+        contestants.push(Contestant::new(NAMES[number], send(cached, number, &packets, crowds, &drawn)));
+        let name = format!("{}{UNCACHED}", NAMES[number]);
+        contestants.push(Contestant::new(name, send(uncached, number, &packets, crowds, &drawn)));
     }
     rates.take_turns(effort, &mut numbers, contestants);
     Ok(())
+}
+
+/// The packets of a feature, by its number.
+fn send<'a>(
+    engine: &'a mut Engine<'_>,
+    number: usize,
+    packets: &'a [Vec<u8>],
+    crowds: &'a [Crowd],
+    drawn: &'a [Vec<u32>],
+) -> Box<dyn FnMut() -> u64 + 'a> {
+    match number.checked_sub(ROUTED.len()) {
+        None => Box::new(forwarding::engine_work(engine, packets)),
+        Some(crowd) => Box::new(crowds[crowd].work(engine, &drawn[crowd])),
+    }
+}
+
+/// What it took until the ways of a feature's packets were known, in all draws.
+#[derive(Clone, Copy, Default)]
+struct Learned {
+    ways: u64,
+    packets: u64,
+    took: Duration,
+    /// Packets of the last pieces that took a way that was known.
+    known: u64,
+}
+
+impl Learned {
+    fn learn<'a>(
+        &mut self,
+        engine: &mut Engine<'a>,
+        work: impl for<'e> Fn(&'e mut Engine<'a>) -> Box<dyn FnMut() -> u64 + 'e>,
+    ) {
+        let start = thread_time();
+        let (mut in_vain, mut hits) = (0, 0);
+        for _ in 0..MOST_PIECES {
+            let before = engine.traffic().flows;
+            let mut piece = work(engine);
+            let mut count = 0;
+            while count < PIECE {
+                count += piece();
+            }
+            drop(piece);
+            let now = engine.traffic().flows;
+            self.packets += count;
+            hits = (now.hits - before.hits) * PIECE / count;
+            in_vain = if now.learned == before.learned { in_vain + 1 } else { 0 };
+            if hits * 100 >= PIECE * 99 || in_vain == PIECES_IN_VAIN {
+                break;
+            }
+        }
+        self.ways += engine.traffic().flows.kept;
+        self.known += hits;
+        self.took += thread_time() - start;
+    }
 }
 
 /// The edge with routes, and segments for what they lead to.

@@ -16,8 +16,8 @@ use crate::goals::{self, Goals};
 use crate::packets::{ROUTES, packets, routes};
 use crate::scenes;
 
-/// Ways that are kept at most.
-const WAYS: usize = 1 << 14;
+/// Ways that are kept at most, as by default.
+pub const WAYS: usize = 1 << 14;
 /// Packets of a stream, sent again and again; those of a flood never come again.
 pub const PACKETS: usize = 1 << 14;
 
@@ -26,7 +26,7 @@ const LEAST_OF_A_FLOOD: f64 = 0.95;
 
 /// Packets in which another way is learned, if any is.
 const ROUND: u64 = 1 << 17;
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 96;
 /// After the last write it is waited no longer than for so many rounds until packets take known ways again.
 const MOST_ROUNDS: u64 = 200;
 /// A write for so many packets: some thousand a second.

@@ -45,6 +45,9 @@ enum Measurement {
         /// Packets of each point in a round
         #[arg(long)]
         packets: usize,
+        /// Ways of packets that are kept, as the switch has it; they are learned before anything is measured
+        #[arg(long)]
+        flow_cache: usize,
     },
     /// Carry frames from one port to another without looking at them, until killed
     Carry {
@@ -59,6 +62,9 @@ enum Measurement {
         roads: Vec<Road>,
         #[arg(long)]
         rounds: usize,
+        /// Rounds before those that count
+        #[arg(long)]
+        warm_up: usize,
         /// Draws the order of points and roads in each round
         #[arg(long)]
         seed: u64,
@@ -87,15 +93,17 @@ enum Measurement {
 
 fn main() -> Result<()> {
     match Args::parse().measurement {
-        Measurement::Memory { program, entries, points, port, rounds, seed, packets } => {
-            let effort = memory::Effort { rounds, seed, packets };
+        Measurement::Memory { program, entries, points, port, rounds, seed, packets, flow_cache } => {
+            let effort = memory::Effort { rounds, seed, packets, flow_cache };
             let mut pipeline = memory::load(&program, &entries)?;
             memory::run(&mut pipeline, &points::read(&points)?, port, effort)
         }
         Measurement::Carry { from, to } => carry::run(&from, &to),
-        Measurement::Flood { roads, rounds, seed, millis } => roads::flood(&roads, &Effort { rounds, seed, millis }),
+        Measurement::Flood { roads, warm_up, rounds, seed, millis } => {
+            roads::flood(&roads, &Effort { warm_up, rounds, seed, millis })
+        }
         Measurement::Lossless { roads, rounds, seed, millis, most } => {
-            roads::lossless(&roads, &Effort { rounds, seed, millis }, most)
+            roads::lossless(&roads, &Effort { warm_up: 0, rounds, seed, millis }, most)
         }
     }
 }
