@@ -62,10 +62,10 @@ pub struct Run {
     pub threads: usize,
     /// Keep the ways that packets take, N at most for each thread: those of the same flow that follow take them without a run
     /// of the program. 0 keeps none
-    #[arg(long, default_value_t = 0, value_name = "N", value_parser = ways())]
+    #[arg(long, default_value_t = 16384, value_name = "N", value_parser = ways())]
     pub flow_cache: usize,
     /// Forward packets of the flow cache's ways in the kernel, N ways at most: by a BPF program at the TC ingress of ports that are
-    /// interfaces, without waking the switch. Needs --flow-cache, Linux 6.6 or later and CAP_BPF, CAP_NET_ADMIN. 0 has none there
+    /// interfaces, without waking the switch. Needs --flow-cache not to be 0, Linux 6.6 or later and CAP_BPF, CAP_NET_ADMIN. 0 has none there
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = kernel_ways(), conflicts_with = "pcap")]
     pub kernel_flow_cache: usize,
     /// Busy polling: after its last packet, a forwarding thread looks at its ports for so long before it sleeps. Packets that
