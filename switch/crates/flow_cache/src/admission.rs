@@ -64,7 +64,6 @@ impl Gate {
     pub fn looked(&mut self, hit: bool) -> Option<Tally> {
         self.looks += 1;
         self.hits += u32::from(hit);
-        let packets_a_look = self.packets_a_look();
         let enough = if self.is_seldom { FEW_LOOKS } else { LOOKS };
         if self.is_seldom {
             self.pass = self.random.u32(..2 * SELDOM - 1);
@@ -72,6 +71,7 @@ impl Gate {
         if self.looks < enough {
             return None;
         }
+        let packets_a_look = self.packets_a_look();
         let [packets, hits] = [self.looks, self.hits].map(|looks| looks * packets_a_look);
         let tally = Tally { packets, hits, is_sample: self.is_seldom };
         self.is_seldom = self.hits * WORTH < self.looks;

@@ -61,6 +61,12 @@ struct Kept {
     offered_at: u64,
 }
 
+/// Where ways of a hash are, of so many places, and what says that one is of it.
+#[inline]
+fn place(hash: u64, places: usize) -> (usize, u32) {
+    (hash as usize & (places - 1), (hash >> 32) as u32 | 1)
+}
+
 impl Kept {
     #[inline]
     fn is_of(&self, shape: u32, words: &[u64]) -> bool {
@@ -82,6 +88,8 @@ pub enum Keeping {
 pub struct Flows {
     settings: Settings,
     secret: Secret,
+    /// Of the key that is looked for.
+    words: Words,
     /// With their numbers, those that find most first.
     shapes: Vec<(u32, Shape)>,
     next_shape: u32,
@@ -102,6 +110,7 @@ impl Flows {
         Self {
             settings,
             secret: Secret::new(),
+            words: Words::default(),
             shapes: Vec::new(),
             next_shape: 0,
             marks: vec![[0; PLACES]; ways / PLACES].into(),
@@ -151,9 +160,7 @@ impl Flows {
         if let Some((order, place)) = found {
             let order = self.note_hit(order);
             self.used[place / PLACES] |= 1 << (place % PLACES);
-            let is_one_of_several = self.ways[place].as_ref().is_some_and(|kept| !kept.way.replay.is_empty());
             if self.settings.offer
-                && !is_one_of_several
                 && let Some(offer) = self.offer(order, place, packets, port, packet)
             {
                 return Look::Offered(Box::new(offer));
@@ -172,7 +179,8 @@ impl Flows {
 
     /// What there is to offer when so many packets take the way in a place, found by this shape.
     fn offer(&mut self, order: usize, place: usize, packets: u32, port: u32, packet: &[u8]) -> Option<Offer> {
-        let kept = self.ways[place].as_deref_mut()?;
+        // Others ask for what only the program's registers have.
+        let kept = self.ways[place].as_deref_mut().filter(|kept| kept.way.replay.is_empty())?;
         kept.taken += u64::from(packets);
         if kept.taken < kept.offered_at {
             return None;
@@ -198,10 +206,10 @@ impl Flows {
         writes: &Writes,
         mut agree: impl FnMut(&Replay) -> bool,
     ) -> Option<(usize, usize)> {
-        let mut words = Words::default();
+        let words = &mut self.words;
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
-            let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { continue };
-            let (place, mark) = self.place(hash);
+            let Some(hash) = shape.key(port, packet, &self.secret, words) else { continue };
+            let (place, mark) = place(hash, self.marks.len());
             for at in 0..PLACES {
                 if self.marks[place][at] != mark {
                     continue;
@@ -218,10 +226,6 @@ impl Flows {
             }
         }
         None
-    }
-
-    fn place(&self, hash: u64) -> (usize, u32) {
-        (hash as usize & (self.marks.len() - 1), (hash >> 32) as u32 | 1)
     }
 
     /// A shape that finds more than the one before it changes places with it; answers where it is then.
@@ -244,7 +248,7 @@ impl Flows {
         let (number, shape) = &self.shapes[order];
         let (number, words_of_key) = (*number, shape.len());
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
-        let (place, mark) = self.place(hash);
+        let (place, mark) = place(hash, self.marks.len());
         let room = self.room_beside_alike(place, mark, number, &words[..words_of_key]).or_else(|| self.room(place));
         let Some(at) = room else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };

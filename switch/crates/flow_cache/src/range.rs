@@ -22,10 +22,20 @@ impl Number {
     /// Of a packet; none of one that is too short.
     #[inline]
     fn of(self, packet: &[u8]) -> Option<i64> {
-        let end = self.first + self.width as usize;
-        let octets = packet.get(self.first / 8..end.div_ceil(8))?;
-        let number = octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
-        Some((number >> (end.next_multiple_of(8) - end) & ((1 << self.width) - 1)) as i64)
+        let octets = packet.get(self.first / 8..)?;
+        // Its last bit, of those octets'.
+        let end = self.first % 8 + self.width as usize;
+        let eight = match octets.first_chunk() {
+            Some(eight) => *eight,
+            None if 8 * octets.len() < end => return None,
+            None => {
+                let mut eight = [0; 8];
+                eight[..octets.len()].copy_from_slice(octets);
+                eight
+            }
+        };
+        let number = u64::from_be_bytes(eight) >> (64 - end);
+        Some((number & ((1 << self.width) - 1)) as i64)
     }
 }
 

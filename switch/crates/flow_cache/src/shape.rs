@@ -8,8 +8,8 @@ use crate::{Key, Octets};
 /// Words of a key at most: a way that looks at more costs more to find again than to run.
 pub const MOST_WORDS: usize = 20;
 
-/// A key's words. Its last one holds the port, and the length where it matters; one more makes pairs of all.
-pub type Words = [u64; MOST_WORDS + 2];
+/// A key's words: pairs of eight octets, and one that holds the port, and the length where it matters.
+pub type Words = [u64; MOST_WORDS + 1];
 
 /// A mask for eight octets of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ struct Word {
 #[derive(Debug, Clone)]
 pub struct Shape {
     key: Key,
-    words: Box<[Word]>,
+    words: Box<[[Word; 2]]>,
     /// How often a packet's way was found by it.
     pub hits: u64,
 }
@@ -30,9 +30,14 @@ pub struct Shape {
 impl Shape {
     /// None for keys that are too long, or of packets too short to be worth it.
     pub fn new(key: &Key) -> Option<Self> {
-        let words: Vec<Word> =
-            key.words()?.into_iter().map(|(at, mask)| Word { at, mask: u64::from_le_bytes(mask) }).collect();
-        (words.len() <= MOST_WORDS).then(|| Self { key: key.clone(), words: words.into(), hits: 0 })
+        let words = key.words()?;
+        let mut words = words.into_iter().map(|(at, mask)| Word { at, mask: u64::from_le_bytes(mask) });
+        let mut pairs = vec![];
+        while let Some(first) = words.next() {
+            // What is missing of the last pair is zero.
+            pairs.push([first, words.next().unwrap_or(Word { at: 0, mask: 0 })]);
+        }
+        (pairs.len() <= MOST_WORDS / 2).then(|| Self { key: key.clone(), words: pairs.into(), hits: 0 })
     }
 
     pub fn is_of(&self, key: &Key) -> bool {
@@ -50,7 +55,7 @@ impl Shape {
 
     /// Words of its keys.
     pub fn len(&self) -> usize {
-        self.words.len() + 1
+        2 * self.words.len() + 1
     }
 
     /// The key of a packet and its hash; none of a packet whose length or numbers let it take no such way.
@@ -59,19 +64,31 @@ impl Shape {
         if packet.len() < self.key.at_least || !self.key.ranges.iter().all(|range| range.holds(packet)) {
             return None;
         }
-        let length = if self.key.exact_length { packet.len() as u64 } else { 0 };
-        for (word, into) in self.words.iter().zip(words.iter_mut()) {
-            let octets = packet[word.at..word.at + 8].try_into().expect("eight octets");
-            *into = u64::from_le_bytes(octets) & word.mask;
+        let (mut pairs, _) = words.as_chunks_mut();
+        let mut sum = Sum::default();
+        for (pair, with) in self.words.iter().zip(secret.0.as_chunks().0) {
+            let (into, rest) = pairs.split_first_mut()?;
+            *into = [pair[0].of(packet)?, pair[1].of(packet)?];
+            sum.add(*into, *with);
+            pairs = rest;
         }
-        let last = self.words.len();
-        (words[last], words[last + 1]) = (length << 32 | u64::from(port), 0);
-        Some(secret.hash(&words[..self.len().next_multiple_of(2)]))
+        let length = if self.key.exact_length { packet.len() as u64 } else { 0 };
+        let last = length << 32 | u64::from(port);
+        words[2 * self.words.len()] = last;
+        Some(mix(sum.hash(secret), last))
+    }
+}
+
+impl Word {
+    #[inline]
+    fn of(self, packet: &[u8]) -> Option<u64> {
+        let octets = packet.get(self.at..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*octets) & self.mask)
     }
 }
 
 /// Keys come from the network: whoever does not know these numbers finds no keys of one hash.
-pub struct Secret(Words);
+pub struct Secret([u64; MOST_WORDS]);
 
 impl Secret {
     pub fn new() -> Self {
@@ -83,16 +100,22 @@ impl Secret {
     pub fn first(&self) -> u64 {
         self.0[0]
     }
+}
 
-    /// Of words, two by two, as UMAC's NH does it (RFC 4418, section 5.2): no product waits for another. It is mixed
-    /// afterwards.
+/// Of words, two by two, as UMAC's NH does it (RFC 4418, section 5.2): no product waits for another. It is mixed afterwards.
+#[derive(Default)]
+struct Sum(u128);
+
+impl Sum {
     #[inline]
-    fn hash(&self, words: &[u64]) -> u64 {
-        let pairs = words.as_chunks::<2>().0.iter().zip(self.0.as_chunks::<2>().0);
-        let sum = pairs.fold(0u128, |sum, ([a, b], [with_a, with_b])| {
-            sum.wrapping_add(u128::from(a.wrapping_add(*with_a)) * u128::from(b.wrapping_add(*with_b)))
-        });
-        mix(mix(self.0[0], sum as u64), (sum >> 64) as u64)
+    fn add(&mut self, [a, b]: [u64; 2], [with_a, with_b]: [u64; 2]) {
+        let product = u128::from(a.wrapping_add(with_a)) * u128::from(b.wrapping_add(with_b));
+        self.0 = self.0.wrapping_add(product);
+    }
+
+    #[inline]
+    fn hash(&self, secret: &Secret) -> u64 {
+        mix(mix(secret.0[0], self.0 as u64), (self.0 >> 64) as u64)
     }
 }
 

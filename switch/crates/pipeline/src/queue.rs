@@ -109,6 +109,7 @@ impl<T> Queues<T> {
     }
 
     /// Whether a packet given to the port now would leave at once.
+    #[inline]
     pub fn is_idle(&self, port: u32, now: u64) -> bool {
         self.ports.get(&port).is_none_or(|queue| queue.depth == 0 && queue.free_at <= now)
     }
@@ -126,6 +127,7 @@ impl<T> Queues<T> {
     }
 
     /// Says that `bytes` went onto the port's link at `at`; returns when the last bit is out.
+    #[inline]
     pub fn transmit(&mut self, port: u32, bytes: usize, at: u64) -> u64 {
         let Some(queue) = self.ports.get_mut(&port) else { return at };
         queue.free_at = at.max(queue.free_at) + queue.shape.transmission_time(bytes);

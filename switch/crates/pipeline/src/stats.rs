@@ -107,12 +107,14 @@ impl Stats {
         self.drops[reason as usize] += packets;
     }
 
+    #[inline]
     pub(crate) fn received(&mut self, port: u32, bytes: usize) {
         let stats = self.ports.of(port);
         stats.received_packets += 1;
         stats.received_bytes += bytes as u64;
     }
 
+    #[inline]
     pub(crate) fn sent(&mut self, port: u32, bytes: usize) {
         let stats = self.ports.of(port);
         stats.sent_packets += 1;

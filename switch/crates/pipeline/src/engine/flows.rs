@@ -145,10 +145,10 @@ impl Engine<'_> {
             writes.note(&mut known.versions);
         }
         let mut registers = self.loaded.device.register_access();
-        let (values, time) = (&mut known.values, arrival_time(now));
-        let look = known
-            .flows
-            .look(port, self.context.packet.bytes(), writes, |replay| replay.holds(time, &mut registers, values));
+        let values = &mut known.values;
+        let look = known.flows.look(port, self.context.packet.bytes(), writes, |replay| {
+            replay.holds(arrival_time(now), &mut registers, values)
+        });
         match look {
             Look::Unknown => {
                 self.traffic.flows.misses += 1;
