@@ -6,6 +6,7 @@ longer. On wires no root is needed.
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from harness.unix_http import asked
 from wayname_lab.load import LabError, find_lab
 from wayname_lab.namespaces import Namespaces, missing_for_namespaces
 from wayname_lab.plan import plan_lab
@@ -119,6 +121,26 @@ async def test_a_cut_link_is_seen_at_both_ends_and_all_flows_go_on(medium: str) 
             since = lab.running.elapsed()
             await lab.running.set_cut(link, False)
             await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
+            await lab.until_all_flow()
+
+
+async def test_packets_of_sessions_take_known_ways_until_their_path_is_cut_and_afterwards(medium: str) -> None:
+    with LabFolder() as folder:
+        async with watched("two-providers", medium, folder) as lab:
+            known = "wayname_switch_flow_cache_packets_total" + r'{outcome="hit"} (\d+)'
+
+            def hits() -> int:
+                return sum(int(re.findall(known, asked(folder / f"{who}.admin", "GET", "/metrics"))[0]) for who in "ab")
+
+            await lab.until(lambda: hits() > 1000)
+            link = next(link for link in lab.running.plan.lab.links if link.name == "a-p")
+            since = lab.running.elapsed()
+            await lab.running.set_cut(link, True)
+            # Registers tell when packets are not answered, and known ways write them.
+            await lab.until(lambda: all(lab.told(who, "does not answer", since) for who in ("a", "p")))
+            await lab.until_all_flow()
+            before = hits()
+            await lab.until(lambda: hits() > before + 1000)
             await lab.until_all_flow()
 
 
