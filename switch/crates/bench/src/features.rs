@@ -6,16 +6,16 @@ mod sessions;
 mod translated;
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use bench::measure::{Contestant, Effort, Rates, Spread, short, thread_time};
+use bench::measure::{Contestant, Effort, Rates, Spread, short};
 use pipeline::{BackendKind, Engine, Loaded, Traffic};
 use stf::script;
 
 use crate::flows::WAYS;
 use crate::goals::{Goals, ratio};
 use crate::handwritten::Router;
+use crate::learning::Learned;
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
 use crate::{edge, flows, forwarding, scenes};
 use crowd::Crowd;
@@ -30,11 +30,6 @@ const CROWDS: [&str; 3] = ["sessions", "NPTv6 flows", "schedule with feedback"];
 const NAMES: [&str; 6] = [ROUTED[0].0, ROUTED[1].0, ROUTED[2].0, CROWDS[0], CROWDS[1], CROWDS[2]];
 /// Without ways of packets that are kept.
 const UNCACHED: &str = ", no flow cache";
-/// Packets in which ways are learned before anything is measured: as long as it takes until nearly all are known, in pieces
-/// and at most so many of them, or as long as none is learned.
-const PIECE: u64 = 1 << 17;
-const MOST_PIECES: u32 = 200;
-const PIECES_IN_VAIN: u32 = 16;
 const LEAST_OF_A_CROWD: f64 = 2.5e6;
 const MEMBERS: u32 = 4096;
 
@@ -64,12 +59,8 @@ pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
         let (median, around) = (short(rate.median), rate.around(short));
         println!("  edge {name:38} {median:>10}packets/s  {each:6.0} ns each  ({around})");
     }
-    for (name, Learned { ways, packets, took, known }) in NAMES.iter().zip(learned) {
-        let draws = effort.draws as f64;
-        let rate = short(packets as f64 / took.as_secs_f64());
-        let (ways, took) = (ways as f64 / draws, took.as_secs_f64() / draws);
-        let share = 100.0 * known as f64 / PIECE as f64 / draws;
-        println!("  {name}: {ways:.0} ways learned within {took:.1} s, at {rate}packets/s; {share:.1} % known then");
+    for (name, learned) in NAMES.iter().zip(learned) {
+        println!("  {name}: {learned}");
     }
     let by_hand = rates.of(BY_HAND);
     println!("  routing by hand {:>21}packets/s  ({})", short(by_hand.median), by_hand.around(short));
@@ -129,46 +120,6 @@ fn send<'a>(
     match number.checked_sub(ROUTED.len()) {
         None => Box::new(forwarding::engine_work(engine, packets)),
         Some(crowd) => Box::new(crowds[crowd].work(engine, &drawn[crowd])),
-    }
-}
-
-/// What it took until the ways of a feature's packets were known, in all draws.
-#[derive(Clone, Copy, Default)]
-struct Learned {
-    ways: u64,
-    packets: u64,
-    took: Duration,
-    /// Packets of the last pieces that took a way that was known.
-    known: u64,
-}
-
-impl Learned {
-    fn learn<'a>(
-        &mut self,
-        engine: &mut Engine<'a>,
-        work: impl for<'e> Fn(&'e mut Engine<'a>) -> Box<dyn FnMut() -> u64 + 'e>,
-    ) {
-        let start = thread_time();
-        let (mut in_vain, mut hits) = (0, 0);
-        for _ in 0..MOST_PIECES {
-            let before = engine.traffic().flows;
-            let mut piece = work(engine);
-            let mut count = 0;
-            while count < PIECE {
-                count += piece();
-            }
-            drop(piece);
-            let now = engine.traffic().flows;
-            self.packets += count;
-            hits = (now.hits - before.hits) * PIECE / count;
-            in_vain = if now.learned == before.learned { in_vain + 1 } else { 0 };
-            if hits * 100 >= PIECE * 99 || in_vain == PIECES_IN_VAIN {
-                break;
-            }
-        }
-        self.ways += engine.traffic().flows.kept;
-        self.known += hits;
-        self.took += thread_time() - start;
     }
 }
 

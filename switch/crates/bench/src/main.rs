@@ -8,6 +8,7 @@ mod flows;
 mod forwarding;
 mod goals;
 mod handwritten;
+mod learning;
 mod lookups;
 mod packets;
 mod scenes;
