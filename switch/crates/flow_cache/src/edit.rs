@@ -20,7 +20,7 @@ pub struct Edit {
 /// Eight octets that stay where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Masked {
-    at: usize,
+    at: u32,
     keep: u64,
     set: u64,
 }
@@ -100,7 +100,7 @@ impl Edit {
         self.mixed.iter().for_each(|octet| keep[octet.to] = octet.mask);
         let word = |octets: &[u8], at: usize| u64::from_le_bytes(octets[at..at + 8].try_into().expect("eight octets"));
         let words = (0..self.taken).step_by(8).map(|at| at.min(last));
-        let masked = words.map(|at| Masked { at, keep: word(&keep, at), set: word(&self.literal, at) });
+        let masked = words.map(|at| Masked { at: at as u32, keep: word(&keep, at), set: word(&self.literal, at) });
         // What the packet has there is not in the literal octets.
         Some(masked.filter(|word| word.keep != u64::MAX).collect())
     }
@@ -110,7 +110,8 @@ impl Edit {
     pub fn change(&self, packet: &mut [u8]) -> bool {
         let Some(words) = &self.in_place else { return false };
         for Masked { at, keep, set } in words {
-            let octets = &mut packet[*at..at + 8];
+            let at = *at as usize;
+            let octets = &mut packet[at..at + 8];
             let before = u64::from_le_bytes((&*octets).try_into().expect("eight octets"));
             octets.copy_from_slice(&((before & keep) | set).to_le_bytes());
         }
@@ -121,7 +122,7 @@ impl Edit {
     /// octets would move.
     pub fn in_place(&self) -> Option<impl Iterator<Item = (usize, [u8; 8], [u8; 8])>> {
         let words = self.in_place.as_ref()?;
-        Some(words.iter().map(|Masked { at, keep, set }| (*at, keep.to_le_bytes(), set.to_le_bytes())))
+        Some(words.iter().map(|Masked { at, keep, set }| (*at as usize, keep.to_le_bytes(), set.to_le_bytes())))
     }
 
     /// Octets of a packet that [`Self::write`] replaces.

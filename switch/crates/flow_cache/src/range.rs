@@ -22,21 +22,24 @@ impl Number {
     /// Of a packet; none of one that is too short.
     #[inline]
     fn of(self, packet: &[u8]) -> Option<i64> {
-        let octets = packet.get(self.first / 8..)?;
+        let at = self.first / 8;
         // Its last bit, of those octets'.
         let end = self.first % 8 + self.width as usize;
-        let eight = match octets.first_chunk() {
-            Some(eight) => *eight,
-            None if 8 * octets.len() < end => return None,
-            None => {
-                let mut eight = [0; 8];
-                eight[..octets.len()].copy_from_slice(octets);
-                eight
-            }
+        let eight = match packet.get(at..at + 8) {
+            Some(eight) => eight.try_into().expect("eight octets"),
+            None => last_octets(packet.get(at..)?, end)?,
         };
         let number = u64::from_be_bytes(eight) >> (64 - end);
         Some((number & ((1 << self.width) - 1)) as i64)
     }
+}
+
+/// A packet's last octets with zeros behind them; none if they have fewer bits than wanted.
+#[cold]
+fn last_octets(octets: &[u8], bits: usize) -> Option<[u8; 8]> {
+    let mut eight = [0; 8];
+    eight[..octets.len()].copy_from_slice(octets);
+    (8 * octets.len() >= bits).then_some(eight)
 }
 
 impl Range {

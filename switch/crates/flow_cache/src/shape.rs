@@ -14,7 +14,7 @@ pub type Words = [u64; MOST_WORDS + 1];
 /// A mask for eight octets of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Word {
-    at: usize,
+    at: u32,
     mask: u64,
 }
 
@@ -31,7 +31,7 @@ impl Shape {
     /// None for keys that are too long, or of packets too short to be worth it.
     pub fn new(key: &Key) -> Option<Self> {
         let words = key.words()?;
-        let mut words = words.into_iter().map(|(at, mask)| Word { at, mask: u64::from_le_bytes(mask) });
+        let mut words = words.into_iter().map(|(at, mask)| Word { at: at as u32, mask: u64::from_le_bytes(mask) });
         let mut pairs = vec![];
         while let Some(first) = words.next() {
             // What is missing of the last pair is zero.
@@ -82,8 +82,9 @@ impl Shape {
 impl Word {
     #[inline]
     fn of(self, packet: &[u8]) -> Option<u64> {
-        let octets = packet.get(self.at..)?.first_chunk()?;
-        Some(u64::from_le_bytes(*octets) & self.mask)
+        let at = self.at as usize;
+        let octets = packet.get(at..at + 8)?.try_into().expect("eight octets");
+        Some(u64::from_le_bytes(octets) & self.mask)
     }
 }
 

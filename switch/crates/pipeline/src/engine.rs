@@ -243,7 +243,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
         let bytes = self.context.packet.len();
         let at = self.traffic.queues.transmit(port, bytes, now);
