@@ -90,6 +90,8 @@ pub struct Flows {
     secret: Secret,
     /// Of the key that is looked for.
     words: Words,
+    /// Where it is looked next for ways that are void.
+    swept: usize,
     /// With their numbers, those that find most first.
     shapes: Vec<(u32, Shape)>,
     next_shape: u32,
@@ -111,6 +113,7 @@ impl Flows {
             settings,
             secret: Secret::new(),
             words: Words::default(),
+            swept: 0,
             shapes: Vec::new(),
             next_shape: 0,
             marks: vec![[0; PLACES]; ways / PLACES].into(),
@@ -241,6 +244,7 @@ impl Flows {
 
     /// Keeps the way of a packet, as it came in. Its run read objects; `versions` are those of all objects before it began.
     pub fn keep(&mut self, port: u32, packet: &[u8], watched: Watched, versions: &[u64], writes: &Writes) -> Keeping {
+        self.sweep();
         let Watched { key, way, read } = watched;
         let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
         let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
@@ -265,6 +269,17 @@ impl Flows {
             self.see_anew(port, packet);
         }
         Keeping::Kept
+    }
+
+    /// Lets go of ways that are void where some stand: what they found together may be counted for others then.
+    fn sweep(&mut self) {
+        self.swept = (self.swept + 1) % self.marks.len();
+        for at in 0..PLACES {
+            let way = &mut self.ways[PLACES * self.swept + at];
+            if way.as_ref().is_some_and(|kept| self.reads.is_void(kept.read)) {
+                (*way, self.marks[self.swept][at]) = (None, 0);
+            }
+        }
     }
 
     /// Where all ways of one key stand that may be there: the one of them that was not taken lately, or else the first, makes room.

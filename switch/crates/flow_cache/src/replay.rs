@@ -76,6 +76,25 @@ pub enum Relation {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replay(pub Box<[Step]>);
 
+impl Step {
+    /// The same with other forms.
+    pub fn with_forms(self, other: impl Fn(Form) -> Form) -> Self {
+        match self {
+            Self::Compares { relation, forms, holds } => Self::Compares { relation, forms: forms.map(other), holds },
+            Self::Write { register, index, form } => Self::Write { register, index, form: other(form) },
+            step => step,
+        }
+    }
+
+    pub fn forms(&self) -> &[Form] {
+        match self {
+            Self::Compares { forms, .. } => forms,
+            Self::Write { form, .. } => std::slice::from_ref(form),
+            _ => &[],
+        }
+    }
+}
+
 impl Form {
     pub fn constant(constant: u64) -> Self {
         Self { plus: 0, minus: 0, width: 64, constant }

@@ -3,11 +3,12 @@
 
 mod sent;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use pipeline::{BackendKind, Engine, FlowStats, Traffic};
-use runtime::BigUint;
+use pipeline::{BackendKind, Engine, FlowStats, Message, Sink, Traffic};
+use runtime::{BigUint, Device};
 
 use self::sent::Sent;
 
@@ -174,6 +175,74 @@ fn a_flow_has_a_way_for_each_of_the_few_things_that_registers_say() {
     let (_, cells, flows) = run(BackendKind::Flows, &arrivals);
     assert_eq!((flows.learned, flows.hits), (2, 398));
     assert!(cells.contains(&BigUint::from(400u32)));
+}
+
+/// Has a register changed between ingress and egress of the next packet, as another thread or a controller may.
+struct Between<'d> {
+    sent: Sent,
+    device: &'d Device,
+    value: Cell<Option<u8>>,
+}
+
+impl Sink for Between<'_> {
+    fn ready(&self, _port: u32) -> bool {
+        if let Some(value) = self.value.take() {
+            let register = self.device.program().registers.keys().next().expect("the program has one");
+            self.device.set_register(register, 0, &value.into()).expect("the register has the cell");
+        }
+        true
+    }
+
+    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
+        self.sent.transmit(port, bytes, at);
+    }
+
+    fn message(&mut self, message: Message) {
+        panic!("{message:?}");
+    }
+}
+
+/// What packets leave as of which the first met a register that somebody else wrote between two blocks.
+fn after_a_race(kind: BackendKind, ingress: &str, egress: &str) -> Sent {
+    let text = PROGRAM[..PROGRAM.find("control I(").expect("it has an ingress")].to_owned()
+        + "register<bit<8>>(1) shared;
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    apply { standard.egress_spec = 1; bit<8> value; "
+        + ingress
+        + " }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    apply { bit<8> value; shared.read(value, 0); "
+        + egress
+        + " }
+}" + &PROGRAM[PROGRAM.find("\ncontrol C(").expect("it computes no checksum")..];
+    let program = Arc::new(loader::load(&text, kind).unwrap_or_else(|error| panic!("{error}")));
+    let mut traffic = Traffic::default();
+    let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
+    let device = &program.loaded.device;
+    let mut sink = Between { sent: Sent::default(), device, value: Cell::new(Some(9)) };
+    for now in 1..5 {
+        engine.receive(7, &[0; 11], now * 1000, &mut sink);
+        let register = device.program().registers.keys().next().expect("the program has one");
+        device.set_register(register, 0, &BigUint::ZERO).expect("the register has the cell");
+    }
+    sink.sent
+}
+
+#[test]
+fn no_way_is_kept_of_a_packet_for_which_somebody_else_changed_a_cell_meanwhile() {
+    let asks = "shared.read(value, 0); if (value > 200) { standard.egress_spec = 3; }";
+    let cases = [
+        ("shared.write(0, 3);", "if (value == 3) { hdr.name.more = 33; } else { hdr.name.more = 99; }"),
+        (asks, "if (value == 9) { hdr.name.more = 99; }"),
+        (asks, "hdr.name.more = 8w0 ++ value;"),
+    ];
+    for (ingress, egress) in cases {
+        let [expected, got] =
+            [BackendKind::Interpreter, BackendKind::Flows].map(|kind| after_a_race(kind, ingress, egress));
+        assert_ne!(expected.0[0], expected.0[1], "the race makes a difference");
+        assert_eq!(got.0, expected.0, "{ingress} {egress}");
+    }
 }
 
 #[test]

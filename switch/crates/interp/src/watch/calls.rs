@@ -173,7 +173,7 @@ impl Run<'_, '_> {
                 watcher.demand_operand(index);
                 let shadow = self.watched_arg(watcher, value);
                 let info = &self.program.registers[*register];
-                watcher.register_written(*register, info, self.short(index), shadow, || words(&self.wide(value)));
+                watcher.register_written(*register, info, self.short(index), shadow, words(&self.wide(value)));
             }
             Inst::Note(_) | Inst::Locals(_) => {}
             // What lasts longer than the packet, goes to someone else, or is another thing for each packet.

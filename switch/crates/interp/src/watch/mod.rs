@@ -67,7 +67,7 @@ impl Watcher {
     /// Whether another packet of the flow may take a way that can be kept, where that of the one that was watched can't: as
     /// registers or the time decide.
     pub fn others_may_be_kept(&self) -> bool {
-        self.registers.decided()
+        self.registers.are_used()
     }
 
     /// The way of the packet that was watched, for which others it holds, and how long; none if it is not to be kept.

@@ -60,8 +60,13 @@ impl Run<'_, '_> {
                     (BinaryOp::Shr, [None, Some(by)], _) if by < width.into() => {
                         a.slice(u32::from(width) - 1, by as u32)
                     }
+                    // Of two that do, the one that is the same for all packets of the way.
+                    _ if absorbs(op, values[1], width.into())
+                        && (b.is_fixed() || !absorbs(op, values[0], width.into())) =>
+                    {
+                        watcher.sets.join([b])
+                    }
                     _ if absorbs(op, values[0], width.into()) => watcher.sets.join([a]),
-                    _ if absorbs(op, values[1], width.into()) => watcher.sets.join([b]),
                     (_, _, [true, _]) => b,
                     (_, _, [_, true]) => a,
                     (BinaryOp::Add | BinaryOp::Sub, ..) if watcher.has_form([a, b]) => {

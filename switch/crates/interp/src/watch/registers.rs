@@ -1,6 +1,8 @@
 //! Registers and the time: what a run asked of them, and what it wrote. Where it only adds, subtracts and compares, a way holds for
 //! other values too; a cell of which anything else is made has to have its value.
 
+use std::collections::BTreeSet;
+
 use flow_cache::{FIRST_CELL, Form, MOST_CELLS, Relation, Replay, Step};
 use ir::{CompareOp, Register, RegisterId};
 use smallvec::SmallVec;
@@ -19,7 +21,7 @@ const MOST_COMPARISONS: usize = 48;
 pub struct Registers {
     /// By number.
     cells: Vec<Cell>,
-    comparisons: Vec<(Relation, [Form; 2], bool)>,
+    comparisons: Vec<Step>,
     /// Cells that must have their values: a bit for each, by number.
     fixed: u32,
 }
@@ -29,16 +31,12 @@ struct Cell {
     index: u32,
     /// What stood there, if the run read it before it wrote.
     before: Option<Words>,
-    /// What stands there now.
+    /// What stands there now, as the run knows it.
+    now: Words,
+    /// Of what that is made.
     shadow: Shadow,
-    written: Option<Written>,
-}
-
-/// What a run wrote last.
-enum Written {
-    Form(Form),
-    /// The same for all packets of the way.
-    Words(Words),
+    /// What the run wrote last, if it did: a form, or what is the same for all packets of the way.
+    written: Option<Option<Form>>,
 }
 
 /// The number of the value of a cell.
@@ -47,8 +45,8 @@ fn number(cell: usize) -> u8 {
 }
 
 impl Registers {
-    /// Whether anything was asked of registers.
-    pub fn decided(&self) -> bool {
+    /// Whether any were used.
+    pub fn are_used(&self) -> bool {
         !self.cells.is_empty()
     }
 
@@ -68,69 +66,52 @@ impl Registers {
 
     /// What it all comes to.
     pub fn replay(&self) -> Replay {
-        let folded = |form: Form| {
-            let fixed = self.cells.iter().enumerate().filter(|(cell, _)| self.is_fixed(*cell));
-            fixed.fold(form, |form, (at, cell)| match cell.before.as_deref() {
-                Some([word]) => form.with(number(at), *word),
-                _ => form,
-            })
-        };
-        let mut comparisons: Vec<(Relation, [Form; 2], bool)> = vec![];
-        for (relation, forms, holds) in &self.comparisons {
-            let comparison = (*relation, forms.map(folded), *holds);
-            if !comparison.1.iter().all(|form| form.fixed().is_some()) && !comparisons.contains(&comparison) {
-                comparisons.push(comparison);
+        let mut steps: Vec<Step> = vec![];
+        for comparison in &self.comparisons {
+            let step = comparison.clone().with_forms(|form| self.folded(form));
+            let is_certain = step.forms().iter().all(|form| form.fixed().is_some());
+            if !is_certain && !steps.contains(&step) {
+                steps.push(step);
             }
         }
-        let cells = self.cells.iter().enumerate();
-        let writes: Vec<Step> = cells.filter_map(|(at, cell)| self.write(at, cell, folded)).collect();
-        let written = writes.iter().filter_map(|step| match step {
-            Step::Write { form, .. } => Some(*form),
-            _ => None,
-        });
-        let forms = comparisons.iter().flat_map(|(_, forms, _)| *forms).chain(written);
-        let mut needed: Vec<u8> = forms.flat_map(Form::numbers).filter(|number| *number >= FIRST_CELL).collect();
-        needed.sort_unstable();
-        needed.dedup();
+        steps.extend(self.cells.iter().enumerate().filter_map(|(at, cell)| self.write(at, cell)));
+        let numbers = steps.iter().flat_map(|step| step.forms()).flat_map(|form| form.numbers());
+        let read: BTreeSet<u8> = numbers.filter(|number| *number >= FIRST_CELL).collect();
+        // They have the numbers of those that are read.
         let renumbered = |form: Form| {
-            form.renumbered(|number| match needed.binary_search(&number) {
-                Ok(place) => self::number(place),
-                Err(_) => number,
+            form.renumbered(|number| match read.iter().position(|read| *read == number) {
+                Some(place) => self::number(place),
+                None => number,
             })
         };
-        let mut steps = vec![];
-        for number in &needed {
+        let reads = read.iter().map(|number| {
             let Cell { register, index, .. } = self.cells[usize::from(number - FIRST_CELL)];
-            steps.push(Step::Read { register, index });
-        }
-        for (_, cell) in self.cells.iter().enumerate().filter(|(at, _)| self.is_fixed(*at)) {
-            let (register, index) = (cell.register, cell.index);
-            steps.push(match cell.before.as_deref() {
-                Some([value]) => Step::Is { register, index, value: *value },
-                Some(words) => Step::IsWide { register, index, words: words.into() },
-                None => continue,
-            });
-        }
-        for (relation, forms, holds) in comparisons {
-            steps.push(Step::Compares { relation, forms: forms.map(renumbered), holds });
-        }
-        steps.extend(writes.into_iter().map(|step| match step {
-            Step::Write { register, index, form } => Step::Write { register, index, form: renumbered(form) },
-            step => step,
-        }));
-        Replay(steps.into())
+            Step::Read { register, index }
+        });
+        let fixed = self.cells.iter().enumerate().filter(|(at, _)| self.is_fixed(*at));
+        let asked = fixed.filter_map(|(_, cell)| cell.has_its_value());
+        let steps = steps.into_iter().map(|step| step.with_forms(renumbered));
+        Replay(reads.chain(asked).chain(steps).collect())
+    }
+
+    /// The form, where cells that must have their values have them.
+    fn folded(&self, form: Form) -> Form {
+        let fixed = self.cells.iter().enumerate().filter(|(at, _)| self.is_fixed(*at));
+        fixed.fold(form, |form, (at, cell)| match cell.before.as_deref() {
+            Some([word]) => form.with(number(at), *word),
+            _ => form,
+        })
     }
 
     /// What is written to a cell; none if that is what it has anyway.
-    fn write(&self, at: usize, cell: &Cell, folded: impl Fn(Form) -> Form) -> Option<Step> {
+    fn write(&self, at: usize, cell: &Cell) -> Option<Step> {
         let (register, index) = (cell.register, cell.index);
-        let form = match cell.written.as_ref()? {
-            Written::Form(form) => folded(*form),
-            Written::Words(words) if words.len() == 1 => Form::constant(words[0]),
-            Written::Words(words) => {
-                let is_there = self.is_fixed(at) && cell.before.as_ref() == Some(words);
-                let words = words[..].into();
-                return (!is_there).then_some(Step::WriteWide { register, index, words });
+        let form = match (cell.written?, &cell.now[..]) {
+            (Some(form), _) => self.folded(form),
+            (None, [word]) => Form::constant(*word),
+            (None, words) => {
+                let is_there = self.is_fixed(at) && cell.before.as_deref() == Some(words);
+                return (!is_there).then(|| Step::WriteWide { register, index, words: words.into() });
             }
         };
         let is_there = self.is_fixed(at) && form.fixed().is_some_and(|value| cell.before.as_deref() == Some(&[value]));
@@ -138,39 +119,54 @@ impl Registers {
     }
 }
 
+impl Cell {
+    /// Asks whether it has the value that it had.
+    fn has_its_value(&self) -> Option<Step> {
+        let (register, index) = (self.register, self.index);
+        Some(match self.before.as_deref()? {
+            [value] => Step::Is { register, index, value: *value },
+            words => Step::IsWide { register, index, words: words.into() },
+        })
+    }
+}
+
 impl Watcher {
     /// The run read a cell, and what stood there; answers of what that is made.
     pub fn register_read(&mut self, register: RegisterId, info: &Register, index: u32, value: Words) -> Shadow {
         if let Some(known) = self.registers.find(register, index) {
-            return self.registers.cells[known].shadow;
+            let cell = &self.registers.cells[known];
+            // Another thread, or the control plane, wrote it meanwhile.
+            self.gave_up |= cell.now != value;
+            return cell.shadow;
         }
         let Some(at) = self.new_cell(register, info, index) else { return Shadow::UNSTABLE };
         let shadow = self.sets.cell(at, Form::value(number(at), info.width), info.width);
         let cell = &mut self.registers.cells[at];
-        (cell.before, cell.shadow) = (Some(value), shadow);
+        (cell.before, cell.now, cell.shadow) = (Some(value.clone()), value, shadow);
         shadow
     }
 
-    /// The run wrote a value to a cell; `words` are what it is now.
+    /// The run wrote a value to a cell.
     pub fn register_written(
         &mut self,
         register: RegisterId,
         info: &Register,
         index: u32,
         shadow: Shadow,
-        words: impl FnOnce() -> Words,
+        value: Words,
     ) {
         let known = self.registers.find(register, index);
         let Some(at) = known.or_else(|| self.new_cell(register, info, index)) else { return };
-        let (written, shadow) = match self.sets.form(shadow) {
-            Some(form) => (Written::Form(form), shadow),
+        let form = self.sets.form(shadow);
+        let shadow = match form {
+            Some(_) => shadow,
             None => {
                 self.demand(shadow);
-                (Written::Words(words()), Shadow::default())
+                Shadow::default()
             }
         };
         let cell = &mut self.registers.cells[at];
-        (cell.written, cell.shadow) = (Some(written), shadow);
+        (cell.now, cell.shadow, cell.written) = (value, shadow, Some(form));
     }
 
     /// The number of another cell; none if there are too many, or beyond the register's end.
@@ -180,7 +176,7 @@ impl Watcher {
             self.gave_up = true;
             return None;
         }
-        cells.push(Cell { register, index, before: None, shadow: Shadow::default(), written: None });
+        cells.push(Cell { register, index, before: None, now: Words::new(), shadow: Shadow::default(), written: None });
         Some(cells.len() - 1)
     }
 
@@ -228,7 +224,8 @@ impl Watcher {
         match (self.forms(shadows, values), relation) {
             ([Some(a), Some(b)], Some(relation)) if comparisons.len() < MOST_COMPARISONS => {
                 let [first, second] = values.map(|value| value as u64);
-                self.registers.comparisons.push((relation, [a, b], relation.holds(first, second)));
+                let holds = relation.holds(first, second);
+                self.registers.comparisons.push(Step::Compares { relation, forms: [a, b], holds });
                 Shadow::default()
             }
             _ => self.sets.join(shadows),

@@ -141,7 +141,8 @@ impl TableState {
 
     fn note_hit(&self, slot: u32, now: u64) {
         let last_hit = &self.stats.record(slot)[LAST_HIT];
-        if now.wrapping_sub(last_hit.load(Relaxed)) >= HIT_STEP {
+        // Hits that were counted together are told late.
+        if now.saturating_sub(last_hit.load(Relaxed)) >= HIT_STEP {
             last_hit.store(now, Relaxed);
         }
     }

@@ -58,12 +58,15 @@ impl FoundTogether {
 impl Together {
     /// Takes a set out of what a way found; none if there is none to take, or no room for it.
     pub fn take(&mut self, found: &mut Vec<Found>) -> Option<FoundTogether> {
-        let known = (0..self.sets.len()).filter(|set| self.sets[*set].found.iter().all(|one| found.contains(one)));
+        // What a way finds twice counts twice.
+        let once: Vec<Found> =
+            found.iter().filter(|one| found.iter().filter(|it| it == one).count() == 1).copied().collect();
+        let known = (0..self.sets.len()).filter(|set| self.sets[*set].found.iter().all(|one| once.contains(one)));
         let known = known.max_by_key(|set| self.sets[*set].found.len());
         let known_len = known.map_or(0, |set| self.sets[set].found.len());
         let is_shared = |one: &Found| one.1 == DEFAULT || self.last.contains(one);
         let (entries, missed): (Vec<_>, Vec<_>) =
-            found.iter().copied().filter(is_shared).partition(|(_, slot)| *slot != DEFAULT);
+            once.into_iter().filter(is_shared).partition(|(_, slot)| *slot != DEFAULT);
         self.last.clone_from(found);
         let shared = entries.len() + missed.len();
         let room = if shared >= known_len + WORTH { self.room() } else { None };
