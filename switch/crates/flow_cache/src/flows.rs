@@ -1,12 +1,14 @@
 //! The table of ways.
 
+use std::sync::Arc;
+
 use runtime::Writes;
 
 use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
 use crate::reads::{Read, Reads};
 use crate::shape::{Secret, Shape, Words};
-use crate::{Key, Offer, Replay, WINDOW, Watched, Way};
+use crate::{Key, Offer, Range, Replay, WINDOW, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 16;
@@ -54,6 +56,8 @@ pub enum Look<'f> {
 struct Kept {
     shape: u32,
     words: Box<[u64]>,
+    /// What a packet's length and numbers have to be besides.
+    ranges: Arc<[Range]>,
     read: Read,
     way: Way,
     /// Where ways are offered: packets that took it, and how many of them it is offered at.
@@ -193,7 +197,7 @@ impl Flows {
         Some(Offer {
             port,
             octets: packet[..packet.len().min(WINDOW)].to_vec(),
-            key: self.shapes[order].1.key_of_ways().clone(),
+            key: self.shapes[order].1.key_of(&kept.ranges),
             way: Way { found: kept.way.all_found(), together: None, ..kept.way.clone() },
             read: read.into(),
             versions: versions.into(),
@@ -221,9 +225,10 @@ impl Flows {
                 let Some(kept) = way.as_deref().filter(|kept| kept.is_of(*number, &words[..shape.len()])) else {
                     continue;
                 };
+                let is_within = kept.ranges.iter().all(|range| range.holds(packet));
                 if !self.reads.holds(kept.read, writes) {
                     (*way, self.marks[place][at]) = (None, 0);
-                } else if kept.way.replay.is_empty() || agree(&kept.way.replay) {
+                } else if is_within && (kept.way.replay.is_empty() || agree(&kept.way.replay)) {
                     return Some((order, PLACES * place + at));
                 }
             }
@@ -249,15 +254,15 @@ impl Flows {
         let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
         let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
         let mut words = Words::default();
-        let (number, shape) = &self.shapes[order];
-        let (number, words_of_key) = (*number, shape.len());
+        let (number, shape) = &mut self.shapes[order];
+        let (number, words_of_key, ranges) = (*number, shape.len(), shape.shared(&key.ranges));
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
         let (place, mark) = place(hash, self.marks.len());
         let room = self.room_beside_alike(place, mark, number, &words[..words_of_key]).or_else(|| self.room(place));
         let Some(at) = room else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
-        let kept =
-            Kept { shape: number, words: words[..words_of_key].into(), read, way, taken: 0, offered_at: OFFERED_AFTER };
+        let words = words[..words_of_key].into();
+        let kept = Kept { shape: number, words, ranges, read, way, taken: 0, offered_at: OFFERED_AFTER };
         let is_one_of_several = !kept.way.replay.is_empty();
         self.marks[place][at] = mark;
         if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))

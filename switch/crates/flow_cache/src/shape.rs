@@ -2,11 +2,15 @@
 
 use std::array::from_fn;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
-use crate::{Key, Octets};
+use crate::{Key, Octets, Range};
 
 /// Words of a key at most: a way that looks at more costs more to find again than to run.
 pub const MOST_WORDS: usize = 20;
+
+/// When there are so many, ranges that no way has are forgotten.
+const MANY_RANGES: usize = 64;
 
 /// A key's words: pairs of eight octets, and one that holds the port, and the length where it matters.
 pub type Words = [u64; MOST_WORDS + 1];
@@ -21,7 +25,10 @@ struct Word {
 /// Which bits a key holds.
 #[derive(Debug, Clone)]
 pub struct Shape {
+    /// What the keys of all its ways have in common.
     key: Key,
+    /// Ranges of ways, each once.
+    ranges: Vec<Arc<[Range]>>,
     words: Box<[[Word; 2]]>,
     /// How often a packet's way was found by it.
     pub hits: u64,
@@ -37,16 +44,34 @@ impl Shape {
             // What is missing of the last pair is zero.
             pairs.push([first, words.next().unwrap_or(Word { at: 0, mask: 0 })]);
         }
-        (pairs.len() <= MOST_WORDS / 2).then(|| Self { key: key.clone(), words: pairs.into(), hits: 0 })
+        (pairs.len() <= MOST_WORDS / 2).then(|| Self {
+            key: Key { ranges: vec![], ..key.clone() },
+            ranges: vec![],
+            words: pairs.into(),
+            hits: 0,
+        })
     }
 
     pub fn is_of(&self, key: &Key) -> bool {
-        self.key == *key
+        let Key { octets, at_least, exact_length, ranges: _ } = key;
+        (&self.key.octets, &self.key.at_least, &self.key.exact_length) == (octets, at_least, exact_length)
     }
 
-    /// What the keys of its ways have in common.
-    pub fn key_of_ways(&self) -> &Key {
-        &self.key
+    /// The ranges as ways of this shape share them.
+    pub fn shared(&mut self, ranges: &[Range]) -> Arc<[Range]> {
+        if let Some(known) = self.ranges.iter().find(|known| ***known == *ranges) {
+            return known.clone();
+        }
+        if self.ranges.len() >= MANY_RANGES {
+            self.ranges.retain(|known| Arc::strong_count(known) > 1);
+        }
+        self.ranges.push(ranges.into());
+        self.ranges[self.ranges.len() - 1].clone()
+    }
+
+    /// The key of a way with these ranges.
+    pub fn key_of(&self, ranges: &[Range]) -> Key {
+        Key { ranges: ranges.to_vec(), ..self.key.clone() }
     }
 
     pub fn octets(&self) -> &Octets {
@@ -58,10 +83,10 @@ impl Shape {
         2 * self.words.len() + 1
     }
 
-    /// The key of a packet and its hash; none of a packet whose length or numbers let it take no such way.
+    /// The key of a packet and its hash; none of a packet that is too short.
     #[inline]
     pub fn key(&self, port: u32, packet: &[u8], secret: &Secret, words: &mut Words) -> Option<u64> {
-        if packet.len() < self.key.at_least || !self.key.ranges.iter().all(|range| range.holds(packet)) {
+        if packet.len() < self.key.at_least {
             return None;
         }
         let (mut pairs, _) = words.as_chunks_mut();
@@ -131,7 +156,7 @@ pub fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Number, Range, WINDOW};
+    use crate::WINDOW;
 
     fn key(bits: &[(usize, usize)], at_least: usize) -> Key {
         let mut octets = Octets::default();
@@ -190,12 +215,16 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_was_only_compared_is_no_part_of_the_key() {
-        let less = Some(Number { first: 0, width: 8 });
-        let ranges = vec![Range { of_length: true, less, least: 3, most: i64::MAX }];
-        let shape = Shape::new(&Key { ranges, ..key(&[(8, 8)], 8) }).unwrap();
-        assert_eq!(words(&shape, 0, &[6; 9]), words(&shape, 0, &[[5].as_slice(), &[6; 9]].concat()));
-        assert_eq!(words(&shape, 0, &[7; 9]), None);
+    fn ranges_are_no_part_of_the_shape_and_ways_share_them() {
+        let range = |most| Range { of_length: true, less: None, least: 3, most };
+        let with = |most| Key { ranges: vec![range(most)], ..key(&[(8, 8)], 8) };
+        let mut shape = Shape::new(&with(10)).unwrap();
+        assert!(shape.is_of(&with(20)) && !shape.is_of(&key(&[(8, 8)], 9)));
+        let shared = shape.shared(&[range(10)]);
+        assert!(Arc::ptr_eq(&shared, &shape.shared(&[range(10)])));
+        (11..1000).for_each(|most| drop(shape.shared(&[range(most)])));
+        assert!(shape.ranges.len() <= MANY_RANGES && Arc::ptr_eq(&shared, &shape.shared(&[range(10)])));
+        assert_eq!(shape.key_of(&shared), with(10));
     }
 
     #[test]

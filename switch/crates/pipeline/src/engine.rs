@@ -160,7 +160,7 @@ impl<'a> Engine<'a> {
         self.traffic.stats.received(port, bytes);
         self.trace(|| Event::Received { port, bytes });
         self.budget = BUDGET;
-        if self.known.is_some() && self.take_known_way(port, now, sink) {
+        if self.take_known_way(port, now, sink) {
             return self.send_due(now, sink);
         }
         self.context.start(now);

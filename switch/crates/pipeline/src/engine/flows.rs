@@ -121,12 +121,22 @@ impl Engine<'_> {
     }
 
     /// Runs the packet that just came if its way is known, or is to be learned now; false if it is still to be run.
-    // Apart from the way of packets where no ways are kept, which it would make longer.
-    #[inline(never)]
+    #[inline]
     pub(super) fn take_known_way(&mut self, port: u32, now: u64, sink: &mut impl Sink) -> bool {
+        let Some(known) = &mut self.known else { return false };
         if self.context.trace.is_some() {
             return false;
         }
+        if !known.flows.opens() {
+            self.traffic.flows.passed += 1;
+            return false;
+        }
+        self.look_way_up(port, now, sink)
+    }
+
+    // Apart from the way of packets that are not looked up, which it would make longer.
+    #[inline(never)]
+    fn look_way_up(&mut self, port: u32, now: u64, sink: &mut impl Sink) -> bool {
         let Some(mut known) = self.known.take() else { return false };
         let done = self.by_known(&mut known, port, now, sink);
         self.known = Some(known);
@@ -134,10 +144,6 @@ impl Engine<'_> {
     }
 
     fn by_known(&mut self, known: &mut KnownFlows, port: u32, now: u64, sink: &mut impl Sink) -> bool {
-        if !known.flows.opens() {
-            self.traffic.flows.passed += 1;
-            return false;
-        }
         // Before it is asked whether a way holds: slots of entries stay theirs from here on.
         self.context.start_known(now);
         let writes = self.loaded.device.writes();
