@@ -1,5 +1,7 @@
 //! Packets of many sessions or flows: for each it is drawn whose it is.
 
+use std::cell::Cell;
+
 use anyhow::{Result, ensure};
 use fastrand::Rng;
 use pipeline::{Engine, Loaded, Traffic};
@@ -28,9 +30,15 @@ pub struct Crowd {
     pub loaded: Loaded,
     pub members: u32,
     pub templates: Vec<Template>,
+    /// Registers have times, so it goes on from one engine to the next.
+    clock: Cell<u64>,
 }
 
 impl Crowd {
+    pub fn new(loaded: Loaded, members: u32, templates: Vec<Template>) -> Self {
+        Self { loaded, members, templates, clock: Cell::new(BEGIN) }
+    }
+
     /// Draws whose turn it is.
     pub fn draw(&self, numbers: &mut Rng) -> Vec<u32> {
         (0..DRAWN).map(|_| numbers.u32(1..=self.members)).collect()
@@ -64,12 +72,13 @@ impl Crowd {
     /// All packets of one member, then those of the next that was drawn.
     pub fn work<'a>(&'a self, engine: &'a mut Engine<'_>, drawn: &'a [u32]) -> impl FnMut() -> u64 + 'a {
         let mut packets: Vec<Vec<u8>> = self.templates.iter().map(|template| template.bytes.clone()).collect();
-        let (mut now, mut turn, mut at) = (BEGIN, 0, 0);
+        let (mut turn, mut at) = (0, 0);
         let of_each = self.templates.len();
         move || {
             let mut last = Last::default();
             for burst in drawn[at..at + PIECE].chunks(BURST / of_each) {
-                now += INTERVAL * (burst.len() * of_each) as u64;
+                let now = self.clock.get() + INTERVAL * (burst.len() * of_each) as u64;
+                self.clock.set(now);
                 for member in burst {
                     for (template, packet) in self.templates.iter().zip(&mut packets) {
                         (template.write)(packet, (*member).into(), turn);

@@ -43,7 +43,7 @@ pub fn plain(p4src: &Path, program: &Loaded, members: u32) -> Result<Crowd> {
     let template = Session::read(p4src)?;
     let loaded = template.load(program, members, &["1"], None)?;
     flows::specialise(&loaded, None)?;
-    Ok(Crowd { loaded, members, templates: vec![template.outward(), template.inward()] })
+    Ok(Crowd::new(loaded, members, vec![template.outward(), template.inward()]))
 }
 
 /// Sessions over two paths each, by a schedule that acknowledgements teach: two segments of TCP, then an acknowledgement
@@ -72,7 +72,7 @@ pub fn scheduled(p4src: &Path, program: &Loaded, members: u32) -> Result<Crowd> 
         write_tag(packet, member, turn);
         write_number(packet, ETHERNET + IPV6 + SHIM6 + ACKNOWLEDGED, 2 * turn);
     });
-    Ok(Crowd { loaded, members, templates: vec![first, second, acknowledgement] })
+    Ok(Crowd::new(loaded, members, vec![first, second, acknowledgement]))
 }
 
 /// Two paths of 1 Gbit/s with a delay of 1 ms, fastest first.

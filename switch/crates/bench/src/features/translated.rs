@@ -40,7 +40,7 @@ pub fn flows(p4src: &Path, program: &Loaded, members: u32) -> Result<Crowd> {
     let mut bytes = bytes.with_context(|| format!("{CASE} sends nothing"))?;
     begin(&loaded, members, &bytes);
     bytes[FLAGS] = ACK;
-    Ok(Crowd { loaded, members, templates: vec![Template { port: HOSTS_PORT, bytes, write: write_flow }] })
+    Ok(Crowd::new(loaded, members, vec![Template { port: HOSTS_PORT, bytes, write: write_flow }]))
 }
 
 /// The bucket that the case gives its home, as one that another serves now.
