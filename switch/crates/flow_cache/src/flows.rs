@@ -1,21 +1,16 @@
 //! The table of ways.
 
-use std::sync::Arc;
-
 use runtime::Writes;
 
 use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
-use crate::reads::{Read, Reads};
+use crate::places::{At, Kept, KeyOfWay, Places};
+use crate::reads::Reads;
 use crate::shape::{Secret, Shape, Words};
-use crate::{Key, Offer, Range, Replay, WINDOW, Watched, Way};
+use crate::{Key, Offer, Replay, WINDOW, Watched, Way};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 16;
-/// Ways that share a place.
-const PLACES: usize = 8;
-/// Ways of one key at most, which ask different things of registers or the time.
-const MOST_ALIKE: usize = 4;
 /// A way is offered when so many packets took it, or would have, where few are looked up; again when twice as many did, and
 /// so on; then once in so many.
 const OFFERED_AFTER: u64 = 64;
@@ -53,31 +48,6 @@ pub enum Look<'f> {
     Unknown,
 }
 
-struct Kept {
-    shape: u32,
-    words: Box<[u64]>,
-    /// What a packet's length and numbers have to be besides.
-    ranges: Arc<[Range]>,
-    read: Read,
-    way: Way,
-    /// Where ways are offered: packets that took it, and how many of them it is offered at.
-    taken: u64,
-    offered_at: u64,
-}
-
-/// Where ways of a hash are, of so many places, and what says that one is of it.
-#[inline]
-fn place(hash: u64, places: usize) -> (usize, u32) {
-    (hash as usize & (places - 1), (hash >> 32) as u32 | 1)
-}
-
-impl Kept {
-    #[inline]
-    fn is_of(&self, shape: u32, words: &[u64]) -> bool {
-        self.shape == shape && *self.words == *words
-    }
-}
-
 /// What became of a way that was to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
@@ -94,16 +64,10 @@ pub struct Flows {
     secret: Secret,
     /// Of the key that is looked for.
     words: Words,
-    /// Where it is looked next for ways that are void.
-    swept: usize,
     /// With their numbers, those that find most first.
     shapes: Vec<(u32, Shape)>,
     next_shape: u32,
-    /// Halves of hashes, 0 where nothing is kept.
-    marks: Box<[[u32; PLACES]]>,
-    /// By place a bit for each way that was taken since another one wanted its room.
-    used: Box<[u8]>,
-    ways: Box<[Option<Box<Kept>>]>,
+    places: Places,
     reads: Reads,
     gate: Gate,
     budget: Budget,
@@ -112,17 +76,13 @@ pub struct Flows {
 
 impl Flows {
     pub fn new(settings: Settings) -> Self {
-        let ways = settings.ways.max(PLACES).next_power_of_two();
         Self {
             settings,
             secret: Secret::new(),
             words: Words::default(),
-            swept: 0,
             shapes: Vec::new(),
             next_shape: 0,
-            marks: vec![[0; PLACES]; ways / PLACES].into(),
-            used: vec![0; ways / PLACES].into(),
-            ways: (0..ways).map(|_| None).collect(),
+            places: Places::new(settings.ways),
             reads: Reads::default(),
             gate: Gate::default(),
             budget: Budget::default(),
@@ -164,15 +124,15 @@ impl Flows {
         if let Some(tally) = self.gate.looked(found.is_some()) {
             self.budget.earn(tally);
         }
-        if let Some((order, place)) = found {
+        if let Some((order, at)) = found {
             let order = self.note_hit(order);
-            self.used[place / PLACES] |= 1 << (place % PLACES);
+            self.places.note_taken(at);
             if self.settings.offer
-                && let Some(offer) = self.offer(order, place, packets, port, packet)
+                && let Some(offer) = self.offer(order, at, packets, port, packet)
             {
                 return Look::Offered(Box::new(offer));
             }
-            return Look::Known(&self.ways[place].as_deref().expect("it was found there").way);
+            return Look::Known(&self.places.at(at).way);
         }
         if self.settings.always {
             return Look::Learn;
@@ -184,12 +144,12 @@ impl Flows {
         if learn { Look::Learn } else { Look::Unknown }
     }
 
-    /// What there is to offer when so many packets take the way in a place, found by this shape.
-    fn offer(&mut self, order: usize, place: usize, packets: u32, port: u32, packet: &[u8]) -> Option<Offer> {
-        // Others ask for what only the program's registers have.
-        let kept = self.ways[place].as_deref_mut().filter(|kept| kept.way.replay.is_empty())?;
+    /// What there is to offer when so many packets take the way that stands there, found by this shape.
+    fn offer(&mut self, order: usize, at: At, packets: u32, port: u32, packet: &[u8]) -> Option<Offer> {
+        let kept = self.places.at(at);
         kept.taken += u64::from(packets);
-        if kept.taken < kept.offered_at {
+        // Others ask for what only the program's registers have.
+        if kept.taken < kept.offered_at || !kept.way.replay.is_empty() {
             return None;
         }
         kept.offered_at = kept.taken + kept.taken.min(OFFERED_AGAIN);
@@ -212,25 +172,16 @@ impl Flows {
         packet: &[u8],
         writes: &Writes,
         mut agree: impl FnMut(&Replay) -> bool,
-    ) -> Option<(usize, usize)> {
-        let words = &mut self.words;
+    ) -> Option<(usize, At)> {
+        let mut agrees = |kept: &Kept| {
+            let is_within = kept.ranges.iter().all(|range| range.holds(packet));
+            is_within && (kept.way.replay.is_empty() || agree(&kept.way.replay))
+        };
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
-            let Some(hash) = shape.key(port, packet, &self.secret, words) else { continue };
-            let (place, mark) = place(hash, self.marks.len());
-            for at in 0..PLACES {
-                if self.marks[place][at] != mark {
-                    continue;
-                }
-                let way = &mut self.ways[PLACES * place + at];
-                let Some(kept) = way.as_deref().filter(|kept| kept.is_of(*number, &words[..shape.len()])) else {
-                    continue;
-                };
-                let is_within = kept.ranges.iter().all(|range| range.holds(packet));
-                if !self.reads.holds(kept.read, writes) {
-                    (*way, self.marks[place][at]) = (None, 0);
-                } else if is_within && (kept.way.replay.is_empty() || agree(&kept.way.replay)) {
-                    return Some((order, PLACES * place + at));
-                }
+            let Some(hash) = shape.key(port, packet, &self.secret, &mut self.words) else { continue };
+            let (words, holds) = (&self.words[..shape.len()], |read| self.reads.holds(read, writes));
+            if let Some(at) = self.places.find(hash, *number, words, holds, &mut agrees) {
+                return Some((order, at));
             }
         }
         None
@@ -249,23 +200,21 @@ impl Flows {
 
     /// Keeps the way of a packet, as it came in. Its run read objects; `versions` are those of all objects before it began.
     pub fn keep(&mut self, port: u32, packet: &[u8], watched: Watched, versions: &[u64], writes: &Writes) -> Keeping {
-        self.sweep();
+        // What void ways found together may be counted for others then.
+        self.places.sweep(&self.reads);
         let Watched { key, way, read } = watched;
         let versions: Vec<_> = read.iter().map(|object| versions[*object as usize]).collect();
         let Some(order) = self.shape_of(&key) else { return self.keep_out(port, packet) };
         let mut words = Words::default();
         let (number, shape) = &mut self.shapes[order];
-        let (number, words_of_key, ranges) = (*number, shape.len(), shape.shared(&key.ranges));
+        let ranges = shape.shared(&key.ranges);
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
-        let (place, mark) = place(hash, self.marks.len());
-        let room = self.room_beside_alike(place, mark, number, &words[..words_of_key]).or_else(|| self.room(place));
-        let Some(at) = room else { return self.keep_out(port, packet) };
+        let key = KeyOfWay { shape: *number, words: words[..shape.len()].into() };
+        let Some(at) = self.places.room(hash, &key, &self.reads) else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
-        let words = words[..words_of_key].into();
-        let kept = Kept { shape: number, words, ranges, read, way, taken: 0, offered_at: OFFERED_AFTER };
-        let is_one_of_several = !kept.way.replay.is_empty();
-        self.marks[place][at] = mark;
-        if let Some(before) = self.ways[PLACES * place + at].replace(Box::new(kept))
+        let is_one_of_several = !way.replay.is_empty();
+        let kept = Kept { key, ranges, read, way, taken: 0, offered_at: OFFERED_AFTER };
+        if let Some(before) = self.places.put(at, hash, kept)
             && !self.reads.is_void(before.read)
         {
             self.reads.remove(before.read);
@@ -274,49 +223,6 @@ impl Flows {
             self.see_anew(port, packet);
         }
         Keeping::Kept
-    }
-
-    /// Lets go of ways that are void where some stand: what they found together may be counted for others then.
-    fn sweep(&mut self) {
-        self.swept = (self.swept + 1) % self.marks.len();
-        for at in 0..PLACES {
-            let way = &mut self.ways[PLACES * self.swept + at];
-            if way.as_ref().is_some_and(|kept| self.reads.is_void(kept.read)) {
-                (*way, self.marks[self.swept][at]) = (None, 0);
-            }
-        }
-    }
-
-    /// Where all ways of one key stand that may be there: the one of them that was not taken lately, or else the first, makes room.
-    fn room_beside_alike(&mut self, place: usize, mark: u32, number: u32, words: &[u64]) -> Option<usize> {
-        let is_alike = |at: &usize| {
-            let way = self.ways[PLACES * place + at].as_deref();
-            self.marks[place][*at] == mark
-                && way.is_some_and(|way| way.is_of(number, words) && !self.reads.is_void(way.read))
-        };
-        let alike: Vec<usize> = (0..PLACES).filter(is_alike).collect();
-        if alike.len() < MOST_ALIKE {
-            return None;
-        }
-        let unused = alike.iter().find(|at| self.used[place] >> **at & 1 == 0);
-        let at = *unused.unwrap_or(&alike[0]);
-        alike.iter().for_each(|at| self.used[place] &= !(1 << at));
-        Some(at)
-    }
-
-    /// Where among those that share a place another way may stand, in place of one that is void or else little used.
-    fn room(&mut self, place: usize) -> Option<usize> {
-        let ways = &self.ways[PLACES * place..][..PLACES];
-        let is_free = |way: &Option<Box<Kept>>| way.as_ref().is_none_or(|kept| self.reads.is_void(kept.read));
-        ways.iter().position(is_free).or_else(|| self.least_used(place))
-    }
-
-    /// A way that was not taken since another one wanted its room; where there is none, all have to be taken again until
-    /// the next one wants it.
-    fn least_used(&mut self, place: usize) -> Option<usize> {
-        let used = std::mem::take(&mut self.used[place]);
-        let at = used.trailing_ones() as usize;
-        (at < PLACES).then_some(at)
     }
 
     /// The way of a packet, as it came in, can't be kept.

@@ -15,6 +15,7 @@ mod edit;
 mod flows;
 mod octets;
 mod offer;
+mod places;
 mod range;
 mod reads;
 mod replay;
