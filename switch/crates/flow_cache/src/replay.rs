@@ -1,6 +1,6 @@
 //! What a way does with registers and the time: what it asks of them, and what it writes.
 //!
-//! A run reads cells of registers and the time of the packet. What it came to holds as long as those cells of which
+//! Comparisons are guards, as those of a recorded trace: a run reads cells of registers and the time of the packet. What it came to holds as long as those cells of which
 //! something was decided have their values, and what it compared compares alike. What it wrote is the same for all packets, or a
 //! cell or the time with a constant added, or the difference of two of these: a [`Form`].
 
@@ -196,11 +196,11 @@ impl Replay {
         for step in &self.0 {
             let holds = match step {
                 Step::Read { register, index } => {
-                    values[next] = registers.read(*register, *index);
+                    values[next] = registers.read(*register, *index) as u64;
                     next += 1;
                     true
                 }
-                Step::Is { register, index, value } => registers.read(*register, *index) == *value,
+                Step::Is { register, index, value } => registers.read(*register, *index) == u128::from(*value),
                 Step::IsWide { register, index, words } => registers.is(*register, *index, words),
                 Step::Compares { relation, forms: [a, b], holds } => {
                     relation.holds(a.of(values), b.of(values)) == *holds
@@ -229,8 +229,11 @@ impl Replay {
     pub fn write(&self, registers: &mut RegisterAccess<'_>, values: &Values) {
         for step in self.0.iter().rev() {
             match step {
-                Step::Write { register, index, form } => registers.write(*register, *index, form.of(values)),
-                Step::WriteWide { register, index, words } => registers.write_words(*register, *index, words),
+                Step::Write { register, index, form } => registers.write(*register, *index, form.of(values).into()),
+                Step::WriteWide { register, index, words } => {
+                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    registers.write_wide(*register, *index, &bytes);
+                }
                 _ => return,
             }
         }

@@ -91,13 +91,13 @@ impl Run<'_, '_> {
                 let index = self.short(index);
                 if value.width() <= 128 {
                     let value = self.scalar(value);
-                    self.context.register_write(*register, index, value);
+                    self.context.registers.write(*register, index, value);
                 } else {
                     let value = self.wide(value);
                     let mut bytes = std::mem::take(&mut self.scratch.bytes);
                     bytes.resize(storage_size(value.width()) as usize, 0);
                     value.write_le_bytes(&mut bytes);
-                    self.context.register_write_wide(*register, index, &bytes);
+                    self.context.registers.write_wide(*register, index, &bytes);
                     self.scratch.bytes = bytes;
                 }
             }
@@ -241,14 +241,14 @@ impl Run<'_, '_> {
     fn register_read(&mut self, dst: &Dest, register: RegisterId, index: &Operand) {
         let (width, index) = (self.width(dst), self.short(index));
         if width <= 128 {
-            let value = self.context.register_read(register, index);
+            let value = self.context.registers.read(register, index);
             self.give(dst, &Wide::from_u128(value, width));
             return;
         }
         let mut bytes = std::mem::take(&mut self.scratch.bytes);
         bytes.clear();
         bytes.resize(storage_size(width) as usize, 0);
-        self.context.register_read_wide(register, index, &mut bytes);
+        self.context.registers.read_wide(register, index, &mut bytes);
         self.give(dst, &Wide::from_le_bytes(&bytes, width));
         self.scratch.bytes = bytes;
     }

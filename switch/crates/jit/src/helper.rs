@@ -169,7 +169,7 @@ unsafe extern "C" fn count(raw: *mut RawContext, counter: u32, index: u64) {
 unsafe extern "C" fn register_read(raw: *mut RawContext, register: u32, index: u32, value: *mut u128) {
     // SAFETY: `raw` comes from compiled code as it was given to it.
     let context = unsafe { context(raw) };
-    let found = guarded(context, |context| context.register_read(RegisterId::new(register as usize), index));
+    let found = guarded(context, |context| context.registers.read(RegisterId::new(register as usize), index));
     // SAFETY: compiled code passes a slot of its stack, which is aligned and nobody else's.
     unsafe { *value = found };
 }
@@ -178,7 +178,7 @@ unsafe extern "C" fn register_write(raw: *mut RawContext, register: u32, index: 
     let value = u128::from(upper) << 64 | u128::from(lower);
     // SAFETY: `raw` comes from compiled code as it was given to it.
     guarded(unsafe { context(raw) }, |context| {
-        context.register_write(RegisterId::new(register as usize), index, value);
+        context.registers.write(RegisterId::new(register as usize), index, value);
     });
 }
 
@@ -187,7 +187,7 @@ unsafe extern "C" fn register_load(raw: *mut RawContext, register: u32, index: u
     let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
     // SAFETY: `raw` comes from compiled code as it was given to it.
     guarded(unsafe { context(raw) }, |context| {
-        context.register_read_wide(RegisterId::new(register as usize), index, to);
+        context.registers.read_wide(RegisterId::new(register as usize), index, to);
     });
 }
 
@@ -196,13 +196,13 @@ unsafe extern "C" fn register_store(raw: *mut RawContext, register: u32, index: 
     let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
     // SAFETY: `raw` comes from compiled code as it was given to it.
     guarded(unsafe { context(raw) }, |context| {
-        context.register_write_wide(RegisterId::new(register as usize), index, from);
+        context.registers.write_wide(RegisterId::new(register as usize), index, from);
     });
 }
 
 unsafe extern "C" fn take_turn(raw: *mut RawContext, register: u32) {
     // SAFETY: `raw` comes from compiled code as it was given to it.
-    guarded(unsafe { context(raw) }, |context| context.take_turn(RegisterId::new(register as usize)));
+    guarded(unsafe { context(raw) }, |context| context.registers.take_turn(RegisterId::new(register as usize)));
     // SAFETY: as above; the context is another object than its view.
     unsafe { (*raw).needs_turn = 0 };
 }

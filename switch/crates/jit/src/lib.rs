@@ -175,7 +175,7 @@ impl Jit {
                 // function that keeps within the frame, whose size was just checked.
                 unsafe { entry(&mut raw) };
             }
-            if context.has_turn() {
+            if context.registers.has_turn() {
                 break;
             }
             if ran < functions.len() && stop.behind >> (ran - 1) & 1 == 1 {

@@ -115,7 +115,7 @@ impl RawContext {
         self.cursor = context.cursor as u64;
         self.fuel = context.fuel;
         self.written = context.frame.written();
-        self.needs_turn = context.needs_turn().into();
+        self.needs_turn = context.registers.needs_turn().into();
         self.set_output(context);
     }
 

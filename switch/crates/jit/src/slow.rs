@@ -105,7 +105,7 @@ impl Run<'_, '_> {
                 let value = self.wide(value);
                 let mut bytes = vec![0; storage_size(value.width()) as usize];
                 value.write_le_bytes(&mut bytes);
-                self.context.register_write_wide(*register, index, &bytes);
+                self.context.registers.write_wide(*register, index, &bytes);
             }
             Inst::BufferKeep { buffer, queue, number, microseconds, fields, .. } => {
                 let [queue, number, microseconds] = [queue, number, microseconds].map(|it| self.value(*it) as u32);

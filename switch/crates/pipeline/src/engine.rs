@@ -281,7 +281,7 @@ impl<'a> Engine<'a> {
             None => self.backend.run(function, &mut self.context),
             Some(_) => self.loaded.tracer().run(function, &mut self.context),
         }
-        self.context.end_turn();
+        self.context.registers.end_turn();
     }
 
     /// Counts and tells the error that a parser left at `at`.

@@ -2,8 +2,6 @@
 
 mod lookup;
 
-use std::sync::MutexGuard;
-
 use ir::*;
 use num_bigint::BigUint;
 use tables::{Reader, Recent};
@@ -16,6 +14,7 @@ use crate::meter::GREEN;
 use crate::packet::Packet;
 use crate::plugin::Call;
 use crate::random::{Random, Seed};
+use crate::register_access::RegisterAccess;
 use crate::special::Runner;
 use crate::table::DEFAULT;
 use crate::trace::Recorder;
@@ -41,6 +40,7 @@ pub struct Context<'d> {
     /// Headers written by the deparser.
     pub out: Vec<u8>,
     pub effects: Effects,
+    pub registers: RegisterAccess<'d>,
     /// Nanoseconds.
     pub now: u64,
     /// Loop turns left, and one more: none are left when it is 1, and at 0 one more was asked for.
@@ -69,8 +69,6 @@ pub struct Context<'d> {
     data: Vec<u64>,
     data_len: usize,
     random: Random,
-    /// While the packet may use registers and no other thread's may.
-    turn: Option<MutexGuard<'d, ()>>,
     /// Once it ran code that was compiled for what the tables hold.
     pub(crate) runner: Option<Box<Runner<'d>>>,
 }
@@ -86,6 +84,7 @@ impl<'d> Context<'d> {
             cursor: 0,
             out: Vec::new(),
             effects: Effects::default(),
+            registers: RegisterAccess::new(device),
             now: 0,
             fuel: FUEL,
             trace: None,
@@ -102,7 +101,6 @@ impl<'d> Context<'d> {
             data: vec![0; device.data_words],
             data_len: 0,
             random: Random::new(seed.into()),
-            turn: None,
             runner: None,
         }
     }
@@ -233,56 +231,6 @@ impl<'d> Context<'d> {
             }
             _ => GREEN,
         }
-    }
-
-    /// Whether a packet that uses a register which packets write has to take the turn first.
-    #[inline]
-    pub fn needs_turn(&self) -> bool {
-        self.turn.is_none() && self.device.turns.are_needed()
-    }
-
-    /// Whether it was taken, so that packets of other threads wait.
-    #[inline]
-    pub fn has_turn(&self) -> bool {
-        self.turn.is_some()
-    }
-
-    /// Before a register is used; until [`Self::end_turn`].
-    #[inline]
-    pub fn take_turn(&mut self, register: RegisterId) {
-        if self.turn.is_none() {
-            self.turn = self.device.turns.take(register);
-        }
-    }
-
-    /// To be called at the end of each block: packets of other threads may use registers.
-    #[inline]
-    pub fn end_turn(&mut self) {
-        self.turn = None;
-    }
-
-    /// A cell of a register of at most 128 bits.
-    pub fn register_read(&mut self, register: RegisterId, index: u32) -> u128 {
-        self.take_turn(register);
-        self.device.registers[register.index()].read(index.into())
-    }
-
-    /// Sets a cell of a register of at most 128 bits.
-    pub fn register_write(&mut self, register: RegisterId, index: u32, value: u128) {
-        self.take_turn(register);
-        self.device.registers[register.index()].write(index.into(), value);
-    }
-
-    /// A cell of a register of any width, little-endian.
-    pub fn register_read_wide(&mut self, register: RegisterId, index: u32, out: &mut [u8]) {
-        self.take_turn(register);
-        self.device.registers[register.index()].read_bytes(index.into(), out);
-    }
-
-    /// Sets a cell of a register of any width, little-endian.
-    pub fn register_write_wide(&mut self, register: RegisterId, index: u32, value: &[u8]) {
-        self.take_turn(register);
-        self.device.registers[register.index()].write_bytes(index.into(), value);
     }
 
     /// Asks for a copy of the packet to be kept; answers whether there is room for it.

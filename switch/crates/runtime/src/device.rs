@@ -15,7 +15,6 @@ use crate::error::{ProgramError, WriteError};
 use crate::page_table::PageTable;
 use crate::plugin::{Bound, Externs};
 use crate::profile::ProfileState;
-use crate::register_access::RegisterAccess;
 use crate::registers::Registers;
 use crate::special::Special;
 use crate::table::{DEFAULT, TableState};
@@ -114,12 +113,6 @@ impl Device {
     /// To be called before packets run by several threads: those that use a register which packets write take turns.
     pub fn serve_threads(&self) {
         self.turns.need();
-    }
-
-    /// Registers for one packet whose way is known.
-    #[inline]
-    pub fn register_access(&self) -> RegisterAccess<'_> {
-        RegisterAccess::new(self)
     }
 
     /// The writes that change what packets find: entries, default actions, members, groups, value sets, ports that are up.

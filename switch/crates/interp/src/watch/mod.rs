@@ -83,7 +83,7 @@ impl Watcher {
         if too_far {
             return None;
         }
-        let replay = self.registers.replay();
+        let replay = self.registers.replay(&self.sets);
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.sort_by_key(|range| (range.of_length, range.less));
         let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length, ranges };

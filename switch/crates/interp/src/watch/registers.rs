@@ -8,7 +8,7 @@ use ir::{CompareOp, Register, RegisterId};
 use smallvec::SmallVec;
 
 use super::Watcher;
-use super::shadow::Shadow;
+use super::shadow::{Sets, Shadow};
 
 /// The value of a cell, its lowest word first.
 pub type Words = SmallVec<[u64; 8]>;
@@ -33,10 +33,9 @@ struct Cell {
     before: Option<Words>,
     /// What stands there now, as the run knows it.
     now: Words,
-    /// Of what that is made.
+    /// Of what that is made. What the run wrote is a form, or else the same for all packets of the way.
     shadow: Shadow,
-    /// What the run wrote last, if it did: a form, or what is the same for all packets of the way.
-    written: Option<Option<Form>>,
+    is_written: bool,
 }
 
 /// The number of the value of a cell.
@@ -65,7 +64,7 @@ impl Registers {
     }
 
     /// What it all comes to.
-    pub fn replay(&self) -> Replay {
+    pub fn replay(&self, sets: &Sets) -> Replay {
         let mut steps: Vec<Step> = vec![];
         for comparison in &self.comparisons {
             let step = comparison.clone().with_forms(|form| self.folded(form));
@@ -74,7 +73,8 @@ impl Registers {
                 steps.push(step);
             }
         }
-        steps.extend(self.cells.iter().enumerate().filter_map(|(at, cell)| self.write(at, cell)));
+        let written = self.cells.iter().enumerate().filter(|(_, cell)| cell.is_written);
+        steps.extend(written.filter_map(|(at, cell)| self.write(at, cell, sets.form(cell.shadow))));
         let numbers = steps.iter().flat_map(|step| step.forms()).flat_map(|form| form.numbers());
         let read: BTreeSet<u8> = numbers.filter(|number| *number >= FIRST_CELL).collect();
         // They have the numbers of those that are read.
@@ -104,9 +104,9 @@ impl Registers {
     }
 
     /// What is written to a cell; none if that is what it has anyway.
-    fn write(&self, at: usize, cell: &Cell) -> Option<Step> {
+    fn write(&self, at: usize, cell: &Cell, form: Option<Form>) -> Option<Step> {
         let (register, index) = (cell.register, cell.index);
-        let form = match (cell.written?, &cell.now[..]) {
+        let form = match (form, &cell.now[..]) {
             (Some(form), _) => self.folded(form),
             (None, [word]) => Form::constant(*word),
             (None, words) => {
@@ -157,16 +157,12 @@ impl Watcher {
     ) {
         let known = self.registers.find(register, index);
         let Some(at) = known.or_else(|| self.new_cell(register, info, index)) else { return };
-        let form = self.sets.form(shadow);
-        let shadow = match form {
-            Some(_) => shadow,
-            None => {
-                self.demand(shadow);
-                Shadow::default()
-            }
-        };
+        let is_form = self.sets.form(shadow).is_some();
+        if !is_form {
+            self.demand(shadow);
+        }
         let cell = &mut self.registers.cells[at];
-        (cell.now, cell.shadow, cell.written) = (value, shadow, Some(form));
+        (cell.now, cell.shadow, cell.is_written) = (value, if is_form { shadow } else { Shadow::default() }, true);
     }
 
     /// The number of another cell; none if there are too many, or beyond the register's end.
@@ -176,7 +172,14 @@ impl Watcher {
             self.gave_up = true;
             return None;
         }
-        cells.push(Cell { register, index, before: None, now: Words::new(), shadow: Shadow::default(), written: None });
+        cells.push(Cell {
+            register,
+            index,
+            before: None,
+            now: Words::new(),
+            shadow: Shadow::default(),
+            is_written: false,
+        });
         Some(cells.len() - 1)
     }
 

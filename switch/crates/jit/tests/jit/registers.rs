@@ -58,7 +58,7 @@ fn pass(context: &mut Context<'_>, backend: &dyn Backend, index: u64, value: u64
     context.frame.bytes_mut(VALUE, 1)[0] = value as u8;
     context.frame.bytes_mut(WIDE + 32, 1)[0] = value as u8;
     backend.run(FunctionId::new(0), context);
-    context.end_turn();
+    context.registers.end_turn();
     assert!(!context.effects.fault);
     context.frame.persistent().to_vec()
 }
@@ -123,7 +123,7 @@ fn packets_of_several_threads_take_turns() {
                     for _ in 0..PACKETS {
                         context.start(0);
                         jit.run(FunctionId::new(0), &mut context);
-                        context.end_turn();
+                        context.registers.end_turn();
                     }
                 });
             }

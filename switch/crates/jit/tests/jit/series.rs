@@ -72,7 +72,7 @@ fn run(backend: &dyn Backend, context: &mut Context<'_>, names: &[&str], stop: u
             context,
             &mut Stop { behind: u32::MAX, asked: &mut |context, _| number(context) == stop },
         );
-        context.end_turn();
+        context.registers.end_turn();
         parts.push(part);
         ran += part;
     }

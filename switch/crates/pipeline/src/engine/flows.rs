@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Values, Watched, Way};
 use interp::Watching;
-use runtime::RegisterAccess;
 
 use super::{Engine, Sink};
 use crate::loaded::{Learned, Loaded};
@@ -150,35 +149,35 @@ impl Engine<'_> {
         if known.checked {
             writes.note(&mut known.versions);
         }
-        let mut registers = self.loaded.device.register_access();
-        let values = &mut known.values;
+        let (registers, values) = (&mut self.context.registers, &mut known.values);
         let look = known.flows.look(port, self.context.packet.bytes(), writes, |replay| {
-            replay.holds(arrival_time(now), &mut registers, values)
+            replay.holds(arrival_time(now), registers, values)
         });
         match look {
             Look::Unknown => {
+                self.context.registers.end_turn();
                 self.traffic.flows.misses += 1;
                 false
             }
             Look::Learn => {
-                drop(registers);
+                self.context.registers.end_turn();
                 self.traffic.flows.misses += 1;
                 self.learn(known, port, now, sink);
                 true
             }
             Look::Known(way) if known.checked => {
-                drop(registers);
+                self.context.registers.end_turn();
                 let way = way.clone();
                 self.traffic.flows.hits += 1;
                 self.check(known, &way, port, now, sink)
             }
             Look::Known(way) => {
-                let taken = self.take(way, registers, &known.values, now, sink);
+                let taken = self.take(way, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 taken
             }
             Look::Offered(offer) => {
-                let taken = self.take_offered(&offer, registers, &known.values, now, sink);
+                let taken = self.take_offered(&offer, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 if let Some(offers) = &known.offers {
                     offers(*offer);
@@ -198,19 +197,15 @@ impl Engine<'_> {
 
     /// Takes a way; false if the packet has to wait for its port. `values` are those by which the way holds.
     #[inline(always)]
-    fn take(
-        &mut self,
-        way: &Way,
-        mut registers: RegisterAccess<'_>,
-        values: &Values,
-        now: u64,
-        sink: &mut impl Sink,
-    ) -> bool {
-        if !self.is_clear(way, now, sink) {
+    fn take(&mut self, way: &Way, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
+        let is_clear = self.is_clear(way, now, sink);
+        if is_clear {
+            way.replay.write(&mut self.context.registers, values);
+        }
+        self.context.registers.end_turn();
+        if !is_clear {
             return false;
         }
-        way.replay.write(&mut registers, values);
-        drop(registers);
         for (table, slot) in &way.found {
             self.context.note_found(*table, *slot);
         }
@@ -237,15 +232,8 @@ impl Engine<'_> {
 
     /// The same of a way that is offered, which few packets meet.
     #[cold]
-    fn take_offered(
-        &mut self,
-        offer: &Offer,
-        registers: RegisterAccess<'_>,
-        values: &Values,
-        now: u64,
-        sink: &mut impl Sink,
-    ) -> bool {
-        self.take(&offer.way, registers, values, now, sink)
+    fn take_offered(&mut self, offer: &Offer, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
+        self.take(&offer.way, values, now, sink)
     }
 
     /// Runs the packet and keeps its way if it can be kept.
@@ -312,14 +300,14 @@ impl Engine<'_> {
             None if !way.replay.is_empty() => {}
             None => panic!("packet {before:02x?} of port {port} has a known way that can't be kept: {way:?}"),
         }
-        let mut registers = self.loaded.device.register_access();
         for (register, index, words) in written {
-            let stands = registers.is(register, index, &words);
+            let stands = self.context.registers.is(register, index, &words);
             assert!(
                 stands,
                 "packet {before:02x?} of port {port}: {words:x?} is not in cell {index} of {register:?}, {way:?}"
             );
         }
+        self.context.registers.end_turn();
         if let End::Sent(_) = way.end {
             let sent = self.context.packet.bytes();
             assert!(

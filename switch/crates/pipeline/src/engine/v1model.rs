@@ -132,7 +132,7 @@ impl Engine<'_> {
             None => self.backend.run_some(&blocks[ran..], &mut self.context, &mut stop),
             Some(_) => self.loaded.tracer().run_some(&blocks[ran..], &mut self.context, &mut stop),
         };
-        self.context.end_turn();
+        self.context.registers.end_turn();
         (ran + behind, port)
     }
 

@@ -125,11 +125,11 @@ blocks main main main main main main
         let mut context = Context::new(&device, 0);
         for turn in 0..TURNS * 10 {
             context.start(turn);
-            let ticket = context.register_read(tickets, 0);
+            let ticket = context.registers.read(tickets, 0);
             // Others would have their chance now.
             thread::yield_now();
-            context.register_write(tickets, 0, ticket + 1);
-            context.end_turn();
+            context.registers.write(tickets, 0, ticket + 1);
+            context.registers.end_turn();
         }
     };
     thread::scope(|scope| [(); 2].map(|()| drop(scope.spawn(run))));
@@ -148,9 +148,9 @@ fn a_wide_cell_is_seen_whole_by_packets_and_by_the_control_plane() {
             let mut context = Context::new(&device, 0);
             while !done.load(Acquire) {
                 for value in values {
-                    let found = context.register_read(cell, 0);
+                    let found = context.registers.read(cell, 0);
                     assert!(values.contains(&found), "{found:x}");
-                    context.register_write(cell, 0, value);
+                    context.registers.write(cell, 0, value);
                 }
             }
         };
