@@ -25,9 +25,9 @@ from harness.commands import NotHereError, NotStartedError
 @click.command()
 @click.option("--quick", is_flag=True, help="The main sizes only: three minutes in place of forty.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws hosts, ports, hops and the order of turns.")
-@click.option("--flow-cache", default=16384, show_default=True, help="Ways that the switch keeps; 0 keeps none.")
+@click.option("--flow-cache", type=int, help="Ways that the switch keeps, if not as many as by default; 0 keeps none.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
-def main(quick: bool, seed: int, flow_cache: int, out: Path) -> None:
+def main(quick: bool, seed: int, flow_cache: int | None, out: Path) -> None:
     """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""
     points = main_points() if quick else all_points()
     began = time.monotonic()
@@ -46,20 +46,21 @@ def _load() -> str:
 
 
 def _measure(
-    points: Sequence[Point], effort: Effort, seed: int, flow_cache: int, folder: Path, out: Path
+    points: Sequence[Point], effort: Effort, seed: int, flow_cache: int | None, folder: Path, out: Path
 ) -> list[Goal]:
     load = f"seed {seed}, {_load()}"
     click.echo(load)
     # Others on the machine may not decide what is measured; what is started here inherits this.
     with contextlib.suppress(PermissionError):
         os.nice(-20)
-    cache = f"a flow cache of {flow_cache} ways, learned before" if flow_cache else "no flow cache"
+    options = [] if flow_cache is None else ["--flow-cache", str(flow_cache)]
+    cache = "no flow cache" if flow_cache == 0 else "ways of the flow cache learned before"
     click.echo(f"== in memory, one core, the whole pipeline; {cache}")
-    memory = in_memory(points, effort, seed, flow_cache, folder)
+    memory = in_memory(points, effort, seed, options, folder)
     roads = None
     try:
         click.echo("== between veth pairs")
-        roads = _measure_roads(points, effort, seed, flow_cache, folder)
+        roads = _measure_roads(points, effort, seed, options, folder)
     except NotHereError as error:
         click.echo(f"skipped: {error}")
     # The quick run has no neighbouring sizes.
@@ -74,13 +75,13 @@ def _measure(
     return found
 
 
-def _measure_roads(points: Sequence[Point], effort: Effort, seed: int, flow_cache: int, folder: Path) -> Roads:
+def _measure_roads(points: Sequence[Point], effort: Effort, seed: int, options: Sequence[str], folder: Path) -> Roads:
     with network() as made, contextlib.ExitStack() as stack:
 
         def present(names: Sequence[str]) -> Iterator[Candidate]:
             for name in names:
                 try:
-                    yield stack.enter_context(running(name, points, seed, flow_cache, made, folder))
+                    yield stack.enter_context(running(name, points, seed, options, made, folder))
                 except NotHereError as error:
                     click.echo(f"without {name}: {error}")
 

@@ -61,9 +61,9 @@ def points_of(name: str, points: Sequence[Point]) -> list[Point]:
 
 @contextlib.contextmanager
 def running(
-    name: str, points: Sequence[Point], seed: int, flow_cache: int, network: Network, folder: Path
+    name: str, points: Sequence[Point], seed: int, options: Sequence[str], network: Network, folder: Path
 ) -> Iterator[Candidate]:
-    """A candidate at work on a road of its own; NotHereError says what the machine lacks for it."""
+    """A candidate at work on a road of its own, our switch with options; NotHereError says what the machine lacks."""
     own = points_of(name, points)
     room = folder / name
     room.mkdir()
@@ -89,15 +89,15 @@ def running(
             raise NotHereError(f"the kernel has no segments: {error}") from None
         yield Candidate(name, 0, own, seed, room)
         return
-    words, p4info, config = _bmv2(room) if name == BMV2 else _embedded(room, flow_cache)
+    words, p4info, config = _bmv2(room) if name == BMV2 else _embedded(room, options)
     with process([*road.prefix, *words], room, ADDRESS, road.prefix) as switch:
         _write(road, write_request(own, seed), room, p4info, config)
         yield Candidate(name, switch.pid, own, seed, room)
 
 
-def _embedded(room: Path, flow_cache: int) -> tuple[list[str], Path, Path]:
+def _embedded(room: Path, options: Sequence[str]) -> tuple[list[str], Path, Path]:
     words = embedded(ADDRESS, DEVICES)
-    return [*words, "--flow-cache", str(flow_cache)], P4INFO, embedded_config(room)
+    return [*words, *options], P4INFO, embedded_config(room)
 
 
 def _bmv2(room: Path) -> tuple[list[str], Path, Path]:

@@ -97,15 +97,15 @@ class Lossless:
 
 
 def in_memory(
-    points: Sequence[Point], effort: Effort, seed: int, flow_cache: int, folder: Path
+    points: Sequence[Point], effort: Effort, seed: int, options: Sequence[str], folder: Path
 ) -> dict[Point, InMemory]:
-    """Each point through the pipeline, on one core; so many ways of packets are kept, and learned before."""
+    """Each point through the pipeline, on one core, with options of the switch; ways of packets are learned before."""
     entries, listed = folder / "entries", folder / "points"
     entries.write_bytes(write_request(points, seed).SerializeToString())
     listed.write_text(written(points, seed))
     words = ["--program", str(embedded_config(folder)), "--entries", str(entries), "--points", str(listed)]
     words += ["--port", str(IN_PORT), "--rounds", str(effort.memory_rounds), "--packets", str(effort.packets)]
-    words += ["--seed", str(seed), "--flow-cache", str(flow_cache)]
+    words += ["--seed", str(seed), *options]
     found = {}
     for row in _rows([str(PROGRAM), "memory", *words]):
         found[row["point"]] = InMemory(

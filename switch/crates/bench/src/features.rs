@@ -9,10 +9,9 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use bench::measure::{Contestant, Effort, Rates, Spread, short};
-use pipeline::{BackendKind, Engine, Loaded, Traffic};
+use pipeline::{BackendKind, DEFAULT_WAYS, Engine, Loaded, Traffic};
 use stf::script;
 
-use crate::flows::WAYS;
 use crate::goals::{Goals, ratio};
 use crate::handwritten::Router;
 use crate::learning::Learned;
@@ -41,7 +40,7 @@ const MOST_OF_A_MILLION: f64 = 1.3;
 pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
     println!(
         "features in memory: the edge program, {ROUTES} routes, or {MEMBERS} sessions or flows, one core, \
-         a flow cache of {WAYS} ways, learned before"
+         a flow cache of {DEFAULT_WAYS} ways, learned before"
     );
     let program = edge::load(p4src, BackendKind::Jit, &[])?;
     let crowds = [
@@ -99,7 +98,7 @@ fn measure(
     let work = forwarding::work_by_hand(&mut router, Router::route, &packets);
     let mut contestants = vec![Contestant::new(BY_HAND, work)];
     for (number, ([cached, uncached], learned)) in engines.iter_mut().zip(learned).enumerate() {
-        cached.keep_flows(WAYS);
+        cached.keep_flows(DEFAULT_WAYS);
         learned.learn(cached, |engine| send(engine, number, &packets, crowds, &drawn));
         contestants.push(Contestant::new(NAMES[number], send(cached, number, &packets, crowds, &drawn)));
         let name = format!("{}{UNCACHED}", NAMES[number]);

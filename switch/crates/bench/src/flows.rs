@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use bench::measure::{Contestant, Effort, Rates, short, thread_time};
 use fastrand::Rng;
 use ir::TableId;
-use pipeline::{BackendKind, Engine, FlowStats, Loaded, Traffic};
+use pipeline::{BackendKind, DEFAULT_WAYS, Engine, FlowStats, Loaded, Traffic};
 
 use crate::edge;
 use crate::forwarding::{BURST, Last};
@@ -16,8 +16,6 @@ use crate::goals::{self, Goals};
 use crate::packets::{ROUTES, packets, routes};
 use crate::scenes;
 
-/// Ways that are kept at most, as by default.
-pub const WAYS: usize = 1 << 14;
 /// Packets of a stream, sent again and again; those of a flood never come again.
 pub const PACKETS: usize = 1 << 14;
 
@@ -82,7 +80,7 @@ pub struct Sent {
 }
 
 pub fn run(p4src: &Path, effort: Effort, goals: &mut Goals) -> Result<()> {
-    println!("ways of packets: the edge program, {ROUTES} routes, code for what its tables hold, {WAYS} ways");
+    println!("ways of packets: the edge program, {ROUTES} routes, code for what its tables hold, {DEFAULT_WAYS} ways");
     let program = edge::load(p4src, BackendKind::Jit, &[])?;
     let mut outcomes: [Outcome; STREAMS.len()] = Default::default();
     for draw in 0..effort.draws {
@@ -159,7 +157,7 @@ pub fn contest(
         Engine::new(plain, &mut control_traffic, 1),
     ];
     let [plain, keeping, control] = &mut engines;
-    keeping.keep_flows(WAYS);
+    keeping.keep_flows(DEFAULT_WAYS);
     for (port, packet) in sent.packets.iter().cycle().take(4096) {
         let [expected, got] = [&mut *plain, &mut *keeping].map(|engine| {
             let mut last = Last::default();

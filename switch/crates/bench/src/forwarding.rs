@@ -9,11 +9,10 @@ use compiler::Options;
 use fastrand::Rng;
 use ir::Match;
 use num_bigint::BigUint;
-use pipeline::{BackendKind, Engine, Loaded, Message, Sink, Traffic};
+use pipeline::{BackendKind, DEFAULT_WAYS, Engine, Loaded, Message, Sink, Traffic};
 use runtime::{ActionCall, EntryAction, NewEntry};
 
 use crate::edge;
-use crate::flows::WAYS;
 use crate::goals::{self, Goals};
 use crate::handwritten::Router;
 use crate::learning::Learned;
@@ -150,7 +149,7 @@ fn measure(programs: &Path, drawn: &mut Drawn<'_>, name: &str, by_hand: ByHand, 
     let mut special = Engine::new(&special.loaded, &mut special_traffic, 1);
     let mut interpreter = Engine::new(&interpreter.loaded, &mut interpreter_traffic, 1);
     let mut router = Router::new(routes);
-    cached.keep_flows(WAYS);
+    cached.keep_flows(DEFAULT_WAYS);
     Learned::default().learn(&mut cached, |engine| Box::new(engine_work(engine, packets)));
     agree(&mut [&mut jit, &mut special, &mut interpreter, &mut cached], &mut router, by_hand, packets)?;
 

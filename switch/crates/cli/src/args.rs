@@ -7,7 +7,7 @@ use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use compiler::Options;
 use listen::Address;
-use pipeline::BackendKind;
+use pipeline::{BackendKind, DEFAULT_WAYS};
 use ports::PortSpec;
 use service::Client;
 
@@ -62,7 +62,7 @@ pub struct Run {
     pub threads: usize,
     /// Keep the ways that packets take, N at most for each thread: those of the same flow that follow take them without a run
     /// of the program. 0 keeps none
-    #[arg(long, default_value_t = 16384, value_name = "N", value_parser = ways())]
+    #[arg(long, default_value_t = DEFAULT_WAYS, value_name = "N", value_parser = ways())]
     pub flow_cache: usize,
     /// Forward packets of the flow cache's ways in the kernel, N ways at most: by a BPF program at the TC ingress of ports that are
     /// interfaces, without waking the switch. Needs --flow-cache not to be 0, Linux 6.6 or later and CAP_BPF, CAP_NET_ADMIN. 0 has none there

@@ -35,6 +35,9 @@ pub use specialiser::{LOOK, Specialiser};
 pub use stats::{DropReason, PortStats, Ports, Stats};
 pub use switch::Switch;
 
+/// Ways that a flow cache keeps where nobody says otherwise.
+pub const DEFAULT_WAYS: usize = 16_384;
+
 /// v1model's port whose packets are dropped.
 pub const DROP_PORT: u32 = 511;
 

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use pipeline::DEFAULT_WAYS;
 use ports::PortSpec;
 use road::Road;
 use roads::Effort;
@@ -46,7 +47,7 @@ enum Measurement {
         #[arg(long)]
         packets: usize,
         /// Ways of packets that are kept, as the switch has it; they are learned before anything is measured
-        #[arg(long)]
+        #[arg(long, default_value_t = DEFAULT_WAYS)]
         flow_cache: usize,
     },
     /// Carry frames from one port to another without looking at them, until killed
@@ -100,10 +101,10 @@ fn main() -> Result<()> {
         }
         Measurement::Carry { from, to } => carry::run(&from, &to),
         Measurement::Flood { roads, warm_up, rounds, seed, millis } => {
-            roads::flood(&roads, &Effort { warm_up, rounds, seed, millis })
+            roads::flood(&roads, warm_up, &Effort { rounds, seed, millis })
         }
         Measurement::Lossless { roads, rounds, seed, millis, most } => {
-            roads::lossless(&roads, &Effort { warm_up: 0, rounds, seed, millis }, most)
+            roads::lossless(&roads, &Effort { rounds, seed, millis }, most)
         }
     }
 }

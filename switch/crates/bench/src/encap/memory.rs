@@ -48,8 +48,7 @@ pub fn load(program: &Path, entries: &Path) -> Result<Arc<Program>> {
         ensure!(status.is_ok(), "entry {number}: {}", status.message);
     }
     // As the switch does by itself once its tables stand still.
-    let loaded = &program.loaded;
-    let installed = loaded.specialise_for(&loaded.device.holdings(&|_| true)).map_err(|error| anyhow!("{error}"))?;
+    let installed = program.loaded.specialise().map_err(|error| anyhow!("{error}"))?;
     ensure!(installed, "nobody writes to the tables meanwhile");
     Ok(program)
 }

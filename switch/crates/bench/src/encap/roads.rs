@@ -23,8 +23,6 @@ const SEARCH_STEPS: usize = 7;
 const SLOWEST: f64 = 500.0;
 
 pub struct Effort {
-    /// Rounds before those that count: who keeps ways of flows learns them.
-    pub warm_up: usize,
     pub rounds: usize,
     pub seed: u64,
     /// How long a point takes in a round.
@@ -56,26 +54,24 @@ fn open(roads: &[Road]) -> Result<Vec<Candidate<'_>>> {
 }
 
 /// Each candidate's points, every one once in a round, in an order that is drawn anew: whoever has a point takes turns at
-/// it, so that all meet the same moment of the machine. The first candidate has all points. What is measured while it warms up
-/// does not count.
+/// it, so that all meet the same moment of the machine. The first candidate has all points.
 fn in_turns(
     candidates: &mut [Candidate<'_>],
     effort: &Effort,
-    mut measure: impl FnMut(usize, usize, &Road, &mut Ends, &Point, bool) -> Result<()>,
+    mut measure: impl FnMut(usize, usize, &Road, &mut Ends, &Point) -> Result<()>,
 ) -> Result<()> {
     let mut numbers = Rng::with_seed(effort.seed);
     let mut turns: Vec<usize> = (0..candidates.len()).collect();
     let mut names: Vec<String> =
         candidates.first().map_or(vec![], |first| first.points.iter().map(|point| point.name.clone()).collect());
-    for round in 0..effort.warm_up + effort.rounds {
+    for _ in 0..effort.rounds {
         numbers.shuffle(&mut names);
         for name in &names {
             numbers.shuffle(&mut turns);
             for &number in &turns {
                 let candidate = &mut candidates[number];
                 if let Some(index) = candidate.points.iter().position(|point| point.name == *name) {
-                    let counts = round >= effort.warm_up;
-                    measure(number, index, candidate.road, &mut candidate.ends, &candidate.points[index], counts)?;
+                    measure(number, index, candidate.road, &mut candidate.ends, &candidate.points[index])?;
                 }
             }
         }
@@ -90,17 +86,19 @@ struct Flooded {
     process: Vec<f64>,
 }
 
-/// Sends more than can pass; packets that arrive, by second, and processor time for each of them.
-pub fn flood(roads: &[Road], effort: &Effort) -> Result<()> {
+/// Sends more than can pass; packets that arrive, by second, and processor time for each of them. Rounds of warm-up do not
+/// count: in these, who keeps ways of flows learns them.
+pub fn flood(roads: &[Road], warm_up: usize, effort: &Effort) -> Result<()> {
     let mut candidates = open(roads)?;
     let lengths: Vec<_> = candidates.iter().map(|candidate| candidate.lengths.clone()).collect();
     let mut taken: Vec<Vec<Flooded>> =
         candidates.iter().map(|candidate| vec![Flooded::default(); candidate.points.len()]).collect();
-    in_turns(&mut candidates, effort, |number, index, road, ends, point, counts| {
-        let (outcome, process) = turn(road, ends, point, lengths[number][index], Duration::from_millis(effort.millis))?;
-        if !counts {
-            return Ok(());
-        }
+    let duration = Duration::from_millis(effort.millis);
+    in_turns(&mut candidates, &Effort { rounds: warm_up, ..*effort }, |number, index, road, ends, point| {
+        turn(road, ends, point, lengths[number][index], duration).map(drop)
+    })?;
+    in_turns(&mut candidates, effort, |number, index, road, ends, point| {
+        let (outcome, process) = turn(road, ends, point, lengths[number][index], duration)?;
         let each = 1e9 / outcome.received as f64;
         let taken = &mut taken[number][index];
         taken.rates.push(outcome.received as f64 / outcome.passing.as_secs_f64());
@@ -142,7 +140,7 @@ pub fn lossless(roads: &[Road], effort: &Effort, most: f64) -> Result<()> {
     let mut candidates = open(roads)?;
     let mut found: Vec<Vec<Vec<f64>>> =
         candidates.iter().map(|candidate| vec![vec![]; candidate.points.len()]).collect();
-    in_turns(&mut candidates, effort, |number, index, _, ends, point, _| {
+    in_turns(&mut candidates, effort, |number, index, _, ends, point| {
         let (mut low, mut high) = (SLOWEST, most);
         for _ in 0..SEARCH_STEPS {
             let guess = (low * high).sqrt();
