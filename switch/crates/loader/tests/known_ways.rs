@@ -1,6 +1,7 @@
 //! Ways of packets that are known, while the control plane writes; what counts them and what is not kept.
 
 mod sent;
+mod v1model;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,18 +11,13 @@ use pipeline::{BackendKind, Engine, FlowStats, Traffic};
 use runtime::{ActionCall, CounterData, Device, EntryAction, NewEntry, Recorder};
 
 use self::sent::Sent;
+use self::v1model::V1model;
 
-const PROGRAM: &str = "#include <core.p4>
-#include <v1model.p4>
-header name_t { bit<32> who; bit<16> lives; bit<16> payload; bit<48> more; }
-struct headers_t { name_t name; }
-struct meta_t { }
-parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    state start { packet.extract(hdr.name); transition accept; }
-}
-control V(inout headers_t hdr, inout meta_t meta) { apply { } }
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    direct_counter(CounterType.packets_and_bytes) hits;
+const PROGRAM: V1model<'_> = V1model {
+    header: "bit<32> who; bit<16> lives; bit<16> payload; bit<48> more;",
+    metadata: "",
+    declarations: "",
+    ingress_declarations: "direct_counter(CounterType.packets_and_bytes) hits;
     counter(4, CounterType.packets_and_bytes) lives;
     register<bit<16>>(4) last;
     action forward(bit<9> port) { standard.egress_spec = port; hits.count(); }
@@ -33,23 +29,18 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         default_action = drop();
         counters = hits;
         support_timeout = true;
-    }
-    apply {
-        by_who.apply();
+    }",
+    ingress: "by_who.apply();
         hdr.name.lives = hdr.name.lives - 1;
-        lives.count((bit<32>)hdr.name.lives);
-    }
-}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply { } }
-control C(inout headers_t hdr, inout meta_t meta) { apply { } }
-control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
-V1Switch(P(), V(), I(), E(), C(), D()) main;
-";
+        lives.count((bit<32>)hdr.name.lives);",
+    egress_declarations: "",
+    egress: "",
+};
 
 const SECOND: u64 = 1_000_000_000;
 
 fn program(kind: BackendKind) -> Arc<loader::Program> {
-    Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")))
+    Arc::new(loader::load(&PROGRAM.text(), kind).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// What an entry does with the packets of somebody.

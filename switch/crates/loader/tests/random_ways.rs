@@ -4,6 +4,7 @@
 #[path = "random_ways/program.rs"]
 mod program;
 mod sent;
+mod v1model;
 
 use std::sync::Arc;
 
@@ -66,11 +67,17 @@ fn packet(numbers: &mut Rng) -> Vec<u8> {
     [&fields.concat(), &[0; 2][..], &payload].concat()
 }
 
+/// After an event.
+#[derive(Debug, PartialEq)]
+struct After {
+    sent: Vec<(u32, Vec<u8>)>,
+    cells: Vec<BigUint>,
+}
+
 /// What a run comes to.
 #[derive(Debug, PartialEq)]
 struct Outcome {
-    /// What left after each event, and what cells had then.
-    after: Vec<(Vec<(u32, Vec<u8>)>, Vec<BigUint>)>,
+    after: Vec<After>,
     counted: Vec<CounterData>,
 }
 
@@ -90,7 +97,8 @@ fn run(text: &str, kind: BackendKind, events: &[Event]) -> (Outcome, FlowStats) 
             }
         }
         let cells = registers.iter().flat_map(|(id, size)| (0..*size).map(move |index| device.register(*id, index)));
-        after.push((sent.0, cells.map(|cell| cell.expect("the register has the cell")).collect()));
+        let cells = cells.map(|cell| cell.expect("the register has the cell")).collect();
+        after.push(After { sent: sent.0, cells });
     }
     engines.iter_mut().for_each(Engine::idle);
     let mut flows = FlowStats::default();

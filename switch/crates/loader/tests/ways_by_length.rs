@@ -2,6 +2,7 @@
 //! length it is not for.
 
 mod sent;
+mod v1model;
 
 use std::sync::Arc;
 
@@ -9,19 +10,14 @@ use fastrand::Rng;
 use pipeline::{BackendKind, Engine, Traffic};
 
 use self::sent::Sent;
+use self::v1model::V1model;
 
-const PROGRAM: &str = "#include <core.p4>
-#include <v1model.p4>
-header name_t { bit<16> who; bit<16> payload; bit<16> size; bit<16> more; }
-struct headers_t { name_t name; }
-struct meta_t { }
-parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    state start { packet.extract(hdr.name); transition accept; }
-}
-control V(inout headers_t hdr, inout meta_t meta) { apply { } }
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    apply {
-        standard.egress_spec = 1;
+const PROGRAM: V1model<'_> = V1model {
+    header: "bit<16> who; bit<16> payload; bit<16> size; bit<16> more;",
+    metadata: "",
+    declarations: "",
+    ingress_declarations: "",
+    ingress: "standard.egress_spec = 1;
         bit<32> before = 8;
         if (hdr.name.who == 2) { before = before + 4; }
         if (before + (bit<32>)hdr.name.payload > standard.packet_length) { mark_to_drop(standard); }
@@ -30,20 +26,14 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         if (hdr.name.who == 3 && standard.packet_length[7:0] < 14) { hdr.name.more = 8; }
         if (hdr.name.who == 4) { hdr.name.size = (bit<16>)standard.packet_length; }
         // A sum that wraps.
-        if (hdr.name.who == 5 && hdr.name.payload + 0xfff0 < (bit<16>)standard.packet_length) { hdr.name.more = 9; }
-    }
-}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    apply { if (hdr.name.who == 1 && standard.packet_length == 30) { hdr.name.size = 1; } }
-}
-control C(inout headers_t hdr, inout meta_t meta) { apply { } }
-control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
-V1Switch(P(), V(), I(), E(), C(), D()) main;
-";
+        if (hdr.name.who == 5 && hdr.name.payload + 0xfff0 < (bit<16>)standard.packet_length) { hdr.name.more = 9; }",
+    egress_declarations: "",
+    egress: "if (hdr.name.who == 1 && standard.packet_length == 30) { hdr.name.size = 1; }",
+};
 
 /// What each of the packets left as, and how many ways were learned.
 fn run(kind: BackendKind, packets: &[Vec<u8>]) -> (Vec<Sent>, u64) {
-    let program = Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")));
+    let program = Arc::new(loader::load(&PROGRAM.text(), kind).unwrap_or_else(|error| panic!("{error}")));
     let mut traffic = Traffic::default();
     let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
     let send = |packet: &Vec<u8>| {

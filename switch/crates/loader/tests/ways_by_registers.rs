@@ -2,6 +2,7 @@
 //! what they would have.
 
 mod sent;
+mod v1model;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,26 +12,20 @@ use pipeline::{BackendKind, Engine, FlowStats, Message, Sink, Traffic};
 use runtime::{BigUint, Device};
 
 use self::sent::Sent;
+use self::v1model::V1model;
 
-const PROGRAM: &str = "#include <core.p4>
-#include <v1model.p4>
-header name_t { bit<8> kind; bit<8> who; bit<16> more; bit<48> said; }
-struct headers_t { name_t name; }
-struct meta_t { bit<48> arrived; }
-parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    state start { packet.extract(hdr.name); transition accept; }
-}
-control V(inout headers_t hdr, inout meta_t meta) { apply { } }
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    register<bit<48>>(4) seen;
+const PROGRAM: V1model<'_> = V1model {
+    header: "bit<8> kind; bit<8> who; bit<16> more; bit<48> said;",
+    metadata: "bit<48> arrived;",
+    declarations: "",
+    ingress_declarations: "register<bit<48>>(4) seen;
     register<bit<48>>(4) until;
     register<bit<32>>(4) packets;
     register<bit<8>>(4) turns;
     register<bit<16>>(4) choices;
     register<bit<200>>(4) holders;
-    register<int<16>>(4) signed;
-    apply {
-        bit<32> who = (bit<32>)hdr.name.who;
+    register<int<16>>(4) signed;",
+    ingress: "bit<32> who = (bit<32>)hdr.name.who;
         bit<48> now = standard.ingress_global_timestamp;
         meta.arrived = now;
         standard.egress_spec = 1;
@@ -100,17 +95,10 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
             turns.read(turn, who);
             turns.write(who, turn + 100);
             if ((bit<16>)(turn + 200) + 100 < 200) { standard.egress_spec = 2; }
-        }
-    }
-}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    register<bit<48>>(1) last;
-    apply { if (hdr.name.kind == 0) { last.write(0, meta.arrived + 1); } }
-}
-control C(inout headers_t hdr, inout meta_t meta) { apply { } }
-control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
-V1Switch(P(), V(), I(), E(), C(), D()) main;
-";
+        }",
+    egress_declarations: "register<bit<48>>(1) last;",
+    egress: "if (hdr.name.kind == 0) { last.write(0, meta.arrived + 1); }",
+};
 
 /// What is sent when, in microseconds.
 type Arrivals = Vec<(u64, Vec<u8>)>;
@@ -130,7 +118,7 @@ fn arrivals(count: usize, numbers: &mut Rng) -> Arrivals {
 
 /// What left, what all cells have, and how many took known ways.
 fn run(kind: BackendKind, arrivals: &Arrivals) -> (Sent, Vec<BigUint>, FlowStats) {
-    let program = Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")));
+    let program = Arc::new(loader::load(&PROGRAM.text(), kind).unwrap_or_else(|error| panic!("{error}")));
     let (mut traffic, mut sent) = (Traffic::default(), Sent::default());
     let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
     for (now, packet) in arrivals {
@@ -204,19 +192,15 @@ impl Sink for Between<'_> {
 
 /// What packets leave as of which the first met a register that somebody else wrote between two blocks.
 fn after_a_race(kind: BackendKind, ingress: &str, egress: &str) -> Sent {
-    let text = PROGRAM[..PROGRAM.find("control I(").expect("it has an ingress")].to_owned()
-        + "register<bit<8>>(1) shared;
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    apply { standard.egress_spec = 1; bit<8> value; "
-        + ingress
-        + " }
-}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    apply { bit<8> value; shared.read(value, 0); "
-        + egress
-        + " }
-}" + &PROGRAM[PROGRAM.find("\ncontrol C(").expect("it computes no checksum")..];
-    let program = Arc::new(loader::load(&text, kind).unwrap_or_else(|error| panic!("{error}")));
+    let program = V1model {
+        declarations: "register<bit<8>>(1) shared;",
+        ingress_declarations: "",
+        ingress: &format!("standard.egress_spec = 1; bit<8> value; {ingress}"),
+        egress_declarations: "",
+        egress: &format!("bit<8> value; shared.read(value, 0); {egress}"),
+        ..PROGRAM
+    };
+    let program = Arc::new(loader::load(&program.text(), kind).unwrap_or_else(|error| panic!("{error}")));
     let mut traffic = Traffic::default();
     let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
     let device = &program.loaded.device;
@@ -247,7 +231,7 @@ fn no_way_is_kept_of_a_packet_for_which_somebody_else_changed_a_cell_meanwhile()
 
 #[test]
 fn threads_that_take_known_ways_lose_no_packet_in_registers() {
-    let program = Arc::new(loader::load(PROGRAM, BackendKind::Flows).unwrap_or_else(|error| panic!("{error}")));
+    let program = Arc::new(loader::load(&PROGRAM.text(), BackendKind::Flows).unwrap_or_else(|error| panic!("{error}")));
     let device = &program.loaded.device;
     device.serve_threads();
     let packet = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];

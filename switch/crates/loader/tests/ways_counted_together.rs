@@ -2,6 +2,7 @@
 //! had been run.
 
 mod sent;
+mod v1model;
 
 use std::sync::Arc;
 
@@ -10,18 +11,13 @@ use pipeline::{BackendKind, Engine, Traffic};
 use runtime::{ActionCall, BigUint, CounterData, Device, EntryAction, NewEntry};
 
 use self::sent::Sent;
+use self::v1model::V1model;
 
-const PROGRAM: &str = "#include <core.p4>
-#include <v1model.p4>
-header name_t { bit<8> who; bit<8> flow; bit<64> rest; }
-struct headers_t { name_t name; }
-struct meta_t { }
-parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    state start { packet.extract(hdr.name); transition accept; }
-}
-control V(inout headers_t hdr, inout meta_t meta) { apply { } }
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    direct_counter(CounterType.packets_and_bytes) of_first;
+const PROGRAM: V1model<'_> = V1model {
+    header: "bit<8> who; bit<8> flow; bit<64> rest;",
+    metadata: "",
+    declarations: "",
+    ingress_declarations: "direct_counter(CounterType.packets_and_bytes) of_first;
     direct_counter(CounterType.packets_and_bytes) of_second;
     direct_counter(CounterType.packets_and_bytes) of_third;
     action first_hit() { of_first.count(); }
@@ -35,29 +31,24 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         support_timeout = true;
     }
     table second { key = { hdr.name.who : exact; } actions = { second_hit; } default_action = second_hit(); counters = of_second; support_timeout = true; }
-    table third { key = { hdr.name.who : exact; } actions = { third_hit; } default_action = third_hit(); counters = of_third; support_timeout = true; }
-    apply {
-        standard.egress_spec = 1;
+    table third { key = { hdr.name.who : exact; } actions = { third_hit; } default_action = third_hit(); counters = of_third; support_timeout = true; }",
+    ingress: "standard.egress_spec = 1;
         first.apply();
         second.apply();
         third.apply();
         if (hdr.name.flow[7:7] == 1) { first.apply(); }
         // Such packets are run.
-        if (hdr.name.flow == 99) { random(hdr.name.flow, 0, 9); }
-    }
-}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply { } }
-control C(inout headers_t hdr, inout meta_t meta) { apply { } }
-control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.name); } }
-V1Switch(P(), V(), I(), E(), C(), D()) main;
-";
+        if (hdr.name.flow == 99) { random(hdr.name.flow, 0, 9); }",
+    egress_declarations: "",
+    egress: "",
+};
 
 const SECOND: u64 = 1_000_000_000;
 const KEY: [Match; 1] = [Match::Exact(BigUint::ZERO)];
 
 /// The program with an entry in each table for who is 0.
 fn program(kind: BackendKind) -> (Arc<loader::Program>, Vec<TableId>) {
-    let program = Arc::new(loader::load(PROGRAM, kind).unwrap_or_else(|error| panic!("{error}")));
+    let program = Arc::new(loader::load(&PROGRAM.text(), kind).unwrap_or_else(|error| panic!("{error}")));
     let device = &program.loaded.device;
     let tables: Vec<TableId> = program.loaded.program.tables.keys().collect();
     for (table, action) in tables.iter().zip(["first_hit", "second_hit", "third_hit"]) {

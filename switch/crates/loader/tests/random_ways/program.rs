@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Write};
 
 use fastrand::Rng;
 
+use crate::v1model::V1model;
+
 const WIDTHS: [u32; 16] = [1, 3, 7, 8, 8, 9, 16, 16, 17, 32, 32, 33, 48, 48, 63, 64];
 const WIDE: [u32; 4] = [65, 80, 128, 200];
 const METADATA: usize = 3;
@@ -62,34 +64,22 @@ pub fn random(numbers: &mut Rng) -> (String, Registers) {
         .zip(&program.registers)
         .map(|(number, register)| format!("register<{}>({}) r{number};\n", register.of(), register.size))
         .collect();
-    let text = format!(
-        "#include <core.p4>
-#include <v1model.p4>
-header name_t {{ bit<8> who; bit<16> first; bit<48> second; bit<64> third; bit<16> mark; }}
-struct headers_t {{ name_t name; }}
-struct meta_t {{ {fields} }}
-{declarations}
-parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-    state start {{ packet.extract(hdr.name); transition accept; }}
-}}
-control V(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-    counter(8, CounterType.packets_and_bytes) cells;
+    let declared = format!(
+        "counter(8, CounterType.packets_and_bytes) cells;
     action to(bit<9> port) {{ standard.egress_spec = port; }}
     action mark(bit<16> more) {{ hdr.name.mark = hdr.name.mark + more; }}
-{tables}    apply {{
-        standard.egress_spec = 1;
-{ingress}    }}
-}}
-control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-    apply {{
-{egress}    }}
-}}
-control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.name); }} }}
-V1Switch(P(), V(), I(), E(), C(), D()) main;
-"
+{tables}"
     );
+    let text = V1model {
+        header: "bit<8> who; bit<16> first; bit<48> second; bit<64> third; bit<16> mark;",
+        metadata: &fields,
+        declarations: &declarations,
+        ingress_declarations: &declared,
+        ingress: &format!("standard.egress_spec = 1;\n{ingress}"),
+        egress: &egress,
+        ..V1model::default()
+    }
+    .text();
     (text, Registers(program.registers))
 }
 
