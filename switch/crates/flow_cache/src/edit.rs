@@ -7,22 +7,33 @@ pub const LITERAL: u32 = u32::MAX;
 /// the packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Edit {
-    /// Octets that are replaced.
-    taken: usize,
-    /// What replaces them; zeros where octets of the packet come.
-    literal: Box<[u8]>,
-    copies: Box<[Run]>,
-    mixed: Box<[Mixed]>,
-    /// The same where nothing moves.
-    in_place: Option<Box<[Masked]>>,
+    pub(crate) plan: Plan,
+    pub(crate) words: Box<[u64]>,
 }
 
-/// Eight octets that stay where they are.
+/// What the words of an edit are. They stand with the rest of a way that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Plan {
+    /// Octets that are replaced.
+    taken: u32,
+    /// By words of a [`Masked`] each, or else by runs, [`Mixed`] octets and what is the same for all packets.
+    moved: Option<Moved>,
+}
+
+/// Where octets move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Masked {
-    at: u32,
-    keep: u64,
-    set: u64,
+struct Moved {
+    /// Octets that replace those that are taken; zeros where octets of the packet come.
+    literal: u32,
+    runs: u16,
+    mixed: u16,
+}
+
+/// Eight octets that stay where they are: which of their bits do, and the others.
+type Masked = [u64; 3];
+
+fn masked([at, keep, set]: Masked) -> (usize, u64, u64) {
+    (at as usize, keep, set)
 }
 
 /// Octets of the packet that stand somewhere else afterwards.
@@ -33,12 +44,32 @@ struct Run {
     len: usize,
 }
 
+impl Run {
+    fn words(self) -> [u64; 2] {
+        [self.from as u64, (self.to as u64) << 32 | self.len as u64]
+    }
+
+    fn of([from, rest]: [u64; 2]) -> Self {
+        Self { from: from as usize, to: (rest >> 32) as usize, len: rest as u32 as usize }
+    }
+}
+
 /// An octet of which some bits are the packet's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Mixed {
     from: usize,
     to: usize,
     mask: u8,
+}
+
+impl Mixed {
+    fn words(self) -> [u64; 2] {
+        [self.from as u64, (self.to as u64) << 32 | u64::from(self.mask)]
+    }
+
+    fn of([from, rest]: [u64; 2]) -> Self {
+        Self { from: from as usize, to: (rest >> 32) as usize, mask: rest as u8 }
+    }
 }
 
 /// Where an octet comes from.
@@ -57,60 +88,93 @@ impl Edit {
     /// is a copy of, or [`LITERAL`]. Copies that are not whole octets, or bits in their place, go to `fixed`: they have to
     /// be part of the key.
     pub fn new(taken: usize, out: &[u8], sources: &[u32], mut fixed: impl FnMut(u32)) -> Self {
-        let mut edit = Self { taken, literal: out.into(), ..Self::default() };
-        let (mut copies, mut mixed): (Vec<Run>, Vec<Mixed>) = Default::default();
+        let mut literal = out.to_vec();
+        let (mut runs, mut mixed): (Vec<Run>, Vec<Mixed>) = Default::default();
         for (to, bits) in sources.chunks(8).enumerate() {
             match source(bits) {
                 Source::Literal => {}
                 Source::Shifted => bits.iter().filter(|bit| **bit != LITERAL).for_each(|bit| fixed(*bit)),
                 Source::Packet { from, mask } => {
-                    edit.literal[to] &= !mask;
-                    match copies.last_mut() {
+                    literal[to] &= !mask;
+                    match runs.last_mut() {
                         Some(last) if mask == 0xff && last.from + last.len == from && last.to + last.len == to => {
                             last.len += 1;
                         }
-                        _ if mask == 0xff => copies.push(Run { from, to, len: 1 }),
+                        _ if mask == 0xff => runs.push(Run { from, to, len: 1 }),
                         _ => mixed.push(Mixed { from, to, mask }),
                     }
                 }
             }
         }
+        let mut taken = taken;
         // What stands before the payload as it stood need not be replaced.
-        if let Some(last) = copies.last().copied()
+        if let Some(last) = runs.last().copied()
             && (last.from + last.len, last.to + last.len) == (taken, out.len())
         {
-            copies.pop();
-            edit.taken = last.from;
-            edit.literal = edit.literal[..last.to].into();
+            runs.pop();
+            taken = last.from;
+            literal.truncate(last.to);
         }
-        edit.copies = copies.into();
-        edit.mixed = mixed.into();
-        edit.in_place = edit.masked();
-        edit
+        let plan = Plan { taken: taken as u32, moved: None };
+        if let Some(words) = in_place(taken, &literal, &runs, &mixed) {
+            return Self { plan, words };
+        }
+        let moved = Moved { literal: literal.len() as u32, runs: runs.len() as u16, mixed: mixed.len() as u16 };
+        literal.resize(literal.len().next_multiple_of(8), 0);
+        let pairs = runs.into_iter().map(Run::words).chain(mixed.into_iter().map(Mixed::words));
+        let words = pairs.flatten().chain(bytemuck::pod_collect_to_vec::<u8, u64>(&literal)).collect();
+        Self { plan: Plan { moved: Some(moved), ..plan }, words }
     }
 
-    /// By words, of which the last two may overlap; none if something moves, or it is less than a word.
-    fn masked(&self) -> Option<Box<[Masked]>> {
-        let moves = self.taken != self.literal.len()
-            || self.copies.iter().any(|run| run.from != run.to)
-            || self.mixed.iter().any(|octet| octet.from != octet.to);
-        let last = self.taken.checked_sub(8).filter(|_| !moves)?;
-        let mut keep = vec![0; self.taken];
-        self.copies.iter().for_each(|run| keep[run.to..run.to + run.len].fill(0xff));
-        self.mixed.iter().for_each(|octet| keep[octet.to] = octet.mask);
-        let word = |octets: &[u8], at: usize| u64::from_le_bytes(octets[at..at + 8].try_into().expect("eight octets"));
-        let words = (0..self.taken).step_by(8).map(|at| at.min(last));
-        let masked = words.map(|at| Masked { at: at as u32, keep: word(&keep, at), set: word(&self.literal, at) });
-        // What the packet has there is not in the literal octets.
-        Some(masked.filter(|word| word.keep != u64::MAX).collect())
+    /// What becomes of a packet.
+    pub fn applied(&self, packet: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.plan.write(&self.words, packet, &mut out);
+        out.extend_from_slice(&packet[self.plan.taken()..]);
+        out
+    }
+
+    /// Eight octets each that change where they stand: where that is, which of their bits stay, and the others; none if
+    /// octets would move.
+    pub fn in_place(&self) -> Option<impl Iterator<Item = (usize, [u8; 8], [u8; 8])>> {
+        let words = self.plan.in_place(&self.words)?;
+        Some(words.map(|(at, keep, set)| (at, keep.to_le_bytes(), set.to_le_bytes())))
+    }
+}
+
+/// Words of which the last two may overlap; none if something moves, or it is less than a word.
+fn in_place(taken: usize, literal: &[u8], runs: &[Run], mixed: &[Mixed]) -> Option<Box<[u64]>> {
+    let moves = taken != literal.len()
+        || runs.iter().any(|run| run.from != run.to)
+        || mixed.iter().any(|octet| octet.from != octet.to);
+    let last = taken.checked_sub(8).filter(|_| !moves)?;
+    let mut keep = vec![0; taken];
+    runs.iter().for_each(|run| keep[run.to..run.to + run.len].fill(0xff));
+    mixed.iter().for_each(|octet| keep[octet.to] = octet.mask);
+    let word = |octets: &[u8], at: usize| u64::from_le_bytes(octets[at..at + 8].try_into().expect("eight octets"));
+    // What the packet has there is not in the literal octets.
+    let words = (0..taken).step_by(8).map(|at| at.min(last)).map(|at| [at as u64, word(&keep, at), word(literal, at)]);
+    Some(words.filter(|[_, keep, _]| *keep != u64::MAX).flatten().collect())
+}
+
+impl Plan {
+    /// Octets of a packet that [`Self::write`] replaces.
+    #[inline]
+    pub fn taken(self) -> usize {
+        self.taken as usize
+    }
+
+    #[inline]
+    fn in_place(self, words: &[u64]) -> Option<impl Iterator<Item = (usize, u64, u64)>> {
+        let (words, _) = words.as_chunks();
+        self.moved.is_none().then(|| words.iter().copied().map(masked))
     }
 
     /// Changes a packet where it stands; false if octets would move.
     #[inline]
-    pub fn change(&self, packet: &mut [u8]) -> bool {
-        let Some(words) = &self.in_place else { return false };
-        for Masked { at, keep, set } in words {
-            let at = *at as usize;
+    pub fn change(self, words: &[u64], packet: &mut [u8]) -> bool {
+        let Some(words) = self.in_place(words) else { return false };
+        for (at, keep, set) in words {
             let octets = &mut packet[at..at + 8];
             let before = u64::from_le_bytes((&*octets).try_into().expect("eight octets"));
             octets.copy_from_slice(&((before & keep) | set).to_le_bytes());
@@ -118,28 +182,23 @@ impl Edit {
         true
     }
 
-    /// Eight octets each that change where they stand: where that is, which of their bits stay, and the others; none if
-    /// octets would move.
-    pub fn in_place(&self) -> Option<impl Iterator<Item = (usize, [u8; 8], [u8; 8])>> {
-        let words = self.in_place.as_ref()?;
-        Some(words.iter().map(|Masked { at, keep, set }| (*at as usize, keep.to_le_bytes(), set.to_le_bytes())))
-    }
-
-    /// Octets of a packet that [`Self::write`] replaces.
-    pub fn taken(&self) -> usize {
-        self.taken
-    }
-
-    /// Writes what takes their place.
+    /// Writes what takes the place of the octets that are taken.
     #[inline]
-    pub fn write(&self, packet: &[u8], out: &mut Vec<u8>) {
+    pub fn write(self, words: &[u64], packet: &[u8], out: &mut Vec<u8>) {
         out.clear();
-        out.extend_from_slice(&self.literal);
-        for Run { from, to, len } in &self.copies {
-            out[*to..to + len].copy_from_slice(&packet[*from..from + len]);
+        let Some(Moved { literal, runs, mixed }) = self.moved else {
+            out.extend_from_slice(&packet[..self.taken()]);
+            self.change(words, out);
+            return;
+        };
+        let (runs, words) = words.split_at(2 * usize::from(runs));
+        let (mixed, words) = words.split_at(2 * usize::from(mixed));
+        out.extend_from_slice(&bytemuck::cast_slice(words)[..literal as usize]);
+        for Run { from, to, len } in runs.as_chunks().0.iter().copied().map(Run::of) {
+            out[to..to + len].copy_from_slice(&packet[from..from + len]);
         }
-        for Mixed { from, to, mask } in &self.mixed {
-            out[*to] |= packet[*from] & mask;
+        for Mixed { from, to, mask } in mixed.as_chunks().0.iter().copied().map(Mixed::of) {
+            out[to] |= packet[from] & mask;
         }
     }
 }
@@ -168,21 +227,14 @@ mod tests {
         8 * first..8 * first + 8
     }
 
-    fn applied(edit: &Edit, packet: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        edit.write(packet, &mut out);
-        out.extend_from_slice(&packet[edit.taken()..]);
-        out
-    }
-
     #[test]
     fn octets_are_copied_overwritten_inserted_and_removed() {
         // Octets 1 and 2 change places with 9 between them, the low half of octet 3 becomes 7, octet 0 goes.
         let mut sources: Vec<u32> = octets(2).chain([LITERAL; 8]).chain(octets(1)).chain(octets(3)).collect();
         sources[28..].fill(LITERAL);
         let edit = Edit::new(4, &[0xcc, 9, 0xbb, 0xd7], &sources, |_| panic!("all stand in their places"));
-        assert_eq!(applied(&edit, &[0xaa, 0xbb, 0xcc, 0xdd, 1]), [0xcc, 9, 0xbb, 0xd7, 1]);
-        assert_eq!(applied(&edit, &[1, 2, 3, 0x45, 6, 7]), [3, 9, 2, 0x47, 6, 7]);
+        assert_eq!(edit.applied(&[0xaa, 0xbb, 0xcc, 0xdd, 1]), [0xcc, 9, 0xbb, 0xd7, 1]);
+        assert_eq!(edit.applied(&[1, 2, 3, 0x45, 6, 7]), [3, 9, 2, 0x47, 6, 7]);
     }
 
     #[test]
@@ -201,20 +253,27 @@ mod tests {
             let out: Vec<u8> = (0..len as u8).map(|at| at ^ 0x5a).collect();
             let edit = Edit::new(len as usize, &out, &sources, |_| panic!("all stand in their places"));
             let packet: Vec<u8> = (0..len as u8 + 3).map(|at| at.wrapping_mul(37)).collect();
+            let expected = (0..).zip(&packet).map(|(at, octet)| match at {
+                at if at >= len => *octet,
+                at if at % 3 == 0 || at + 1 == len => at as u8 ^ 0x5a,
+                at if at % 5 == 0 => octet & 0xf0 | (at as u8 ^ 0x5a) & 0x0f,
+                _ => *octet,
+            });
+            let expected: Vec<u8> = expected.collect();
             let mut changed = packet.clone();
-            assert!(edit.change(&mut changed));
-            assert_eq!(changed, applied(&edit, &packet), "{len} octets");
+            assert!(edit.plan.change(&edit.words, &mut changed));
+            assert_eq!((&changed, &edit.applied(&packet)), (&expected, &expected), "{len} octets");
         }
         let moved = Edit::new(9, &[1; 8], &[LITERAL; 64], |_| panic!("all stand in their places"));
-        assert!(!moved.change(&mut [0; 9]), "the packet becomes shorter");
+        assert!(!moved.plan.change(&moved.words, &mut [0; 9]), "the packet becomes shorter");
     }
 
     #[test]
     fn what_stays_before_the_payload_is_left_alone() {
         let sources: Vec<u32> = [LITERAL; 8].into_iter().chain(octets(1)).chain(octets(2)).collect();
         let edit = Edit::new(3, &[5, 1, 2], &sources, |_| panic!("all stand in their places"));
-        assert_eq!((edit.taken(), &edit.literal[..], edit.copies.len()), (1, &[5][..], 0));
-        assert_eq!(applied(&edit, &[0, 8, 9, 4]), [5, 8, 9, 4]);
+        assert_eq!(edit.plan, Plan { taken: 1, moved: Some(Moved { literal: 1, runs: 0, mixed: 0 }) });
+        assert_eq!(edit.applied(&[0, 8, 9, 4]), [5, 8, 9, 4]);
     }
 
     #[test]
@@ -223,6 +282,6 @@ mod tests {
         let mut fixed = Vec::new();
         let edit = Edit::new(2, &[0x23], &sources, |bit| fixed.push(bit));
         assert_eq!(fixed, (4..12).collect::<Vec<_>>());
-        assert_eq!(applied(&edit, &[0x12, 0x34, 5]), [0x23, 5]);
+        assert_eq!(edit.applied(&[0x12, 0x34, 5]), [0x23, 5]);
     }
 }

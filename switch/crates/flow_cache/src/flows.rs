@@ -4,10 +4,10 @@ use runtime::Writes;
 
 use crate::admission::{Gate, Seen};
 use crate::budget::Budget;
-use crate::places::{At, Kept, KeyOfWay, Places};
+use crate::places::{At, Places};
 use crate::reads::Reads;
 use crate::shape::{Secret, Shape, Words};
-use crate::{Key, Offer, Replay, WINDOW, Watched, Way};
+use crate::{Kept, Key, Offer, Replay, WINDOW, Watched};
 
 /// Shapes at most; each costs a look in the table where those before it find nothing.
 const MOST_SHAPES: usize = 16;
@@ -39,9 +39,9 @@ impl Settings {
 /// What is known of a packet's way.
 #[derive(Debug)]
 pub enum Look<'f> {
-    Known(&'f Way),
+    Known(&'f Kept),
     /// A way that is taken often.
-    Offered(Box<Offer>),
+    Offered(&'f Kept, Box<Offer>),
     /// Nothing, and it is to be learned.
     Learn,
     /// Nothing.
@@ -130,9 +130,9 @@ impl Flows {
             if self.settings.offer
                 && let Some(offer) = self.offer(order, at, packets, port, packet)
             {
-                return Look::Offered(Box::new(offer));
+                return Look::Offered(self.places.at(at), Box::new(offer));
             }
-            return Look::Known(&self.places.at(at).way);
+            return Look::Known(self.places.at(at));
         }
         if self.settings.always {
             return Look::Learn;
@@ -149,7 +149,7 @@ impl Flows {
         let kept = self.places.at(at);
         kept.taken += u64::from(packets);
         // Others ask for what only the program's registers have.
-        if kept.taken < kept.offered_at || !kept.way.replay.is_empty() {
+        if kept.taken < kept.offered_at || !kept.replay.is_empty() {
             return None;
         }
         kept.offered_at = kept.taken + kept.taken.min(OFFERED_AGAIN);
@@ -158,7 +158,7 @@ impl Flows {
             port,
             octets: packet[..packet.len().min(WINDOW)].to_vec(),
             key: self.shapes[order].1.key_of(&kept.ranges),
-            way: Way { found: kept.way.all_found(), together: None, ..kept.way.clone() },
+            way: kept.way(),
             read: read.into(),
             versions: versions.into(),
         })
@@ -175,7 +175,7 @@ impl Flows {
     ) -> Option<(usize, At)> {
         let mut agrees = |kept: &Kept| {
             let is_within = kept.ranges.iter().all(|range| range.holds(packet));
-            is_within && (kept.way.replay.is_empty() || agree(&kept.way.replay))
+            is_within && (kept.replay.is_empty() || agree(&kept.replay))
         };
         for (order, (number, shape)) in self.shapes.iter().enumerate() {
             let Some(hash) = shape.key(port, packet, &self.secret, &mut self.words) else { continue };
@@ -209,11 +209,11 @@ impl Flows {
         let (number, shape) = &mut self.shapes[order];
         let ranges = shape.shared(&key.ranges);
         let Some(hash) = shape.key(port, packet, &self.secret, &mut words) else { return Keeping::KeptOut };
-        let key = KeyOfWay { shape: *number, words: words[..shape.len()].into() };
-        let Some(at) = self.places.room(hash, &key, &self.reads) else { return self.keep_out(port, packet) };
+        let words = &words[..shape.len()];
+        let Some(at) = self.places.room(hash, *number, words, &self.reads) else { return self.keep_out(port, packet) };
         let Some(read) = self.reads.add(&read, &versions, writes) else { return Keeping::Void };
         let is_one_of_several = !way.replay.is_empty();
-        let kept = Kept { key, ranges, read, way, taken: 0, offered_at: OFFERED_AFTER };
+        let kept = Kept::new(*number, words, ranges, read, way, OFFERED_AFTER);
         if let Some(before) = self.places.put(at, hash, kept)
             && !self.reads.is_void(before.read)
         {
@@ -265,7 +265,7 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Edit, End, Octets};
+    use crate::{Edit, End, Octets, Way};
     use ir::{Handle, Program, Table, TableId};
     use runtime::Object;
 
@@ -314,7 +314,7 @@ mod tests {
 
     fn known_after(flows: &mut Flows, packet: &[u8], writes: &Writes) -> Option<u32> {
         match flows.look(0, packet, writes, |_| true) {
-            Look::Known(Way { end: End::Sent(port), .. }) => Some(*port),
+            Look::Known(Kept { end: End::Sent(port), .. }) => Some(*port),
             _ => None,
         }
     }
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(keep_read(&mut flows, &[7; 300], &[0, 1], &writes, way(3)), Keeping::Kept);
         let offers: Vec<u32> = (1..=13_000)
             .filter(|_| match flows.look(0, &[7; 300], &writes, |_| true) {
-                Look::Offered(offer) => {
+                Look::Offered(_, offer) => {
                     let (read, versions) = (&*offer.read, &*offer.versions);
                     assert_eq!((offer.way, offer.key, read, versions), (way(3), key(0..4), &[0, 1][..], &[0, 2][..]));
                     assert_eq!((offer.port, offer.octets), (0, vec![7; WINDOW]));

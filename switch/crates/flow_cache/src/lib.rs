@@ -13,6 +13,7 @@ mod admission;
 mod budget;
 mod edit;
 mod flows;
+mod kept;
 mod octets;
 mod offer;
 mod places;
@@ -23,6 +24,7 @@ mod shape;
 
 pub use edit::{Edit, LITERAL};
 pub use flows::{Flows, Keeping, Look, Settings};
+pub use kept::Kept;
 pub use octets::{Octets, WINDOW};
 pub use offer::Offer;
 pub use range::{Number, Range};
@@ -48,7 +50,7 @@ pub struct Way {
     pub end: End,
     /// What becomes of the bytes of a packet that is sent.
     pub edit: Edit,
-    /// What was found in tables, where somebody asks for that, but for what is in `together`.
+    /// What was found in tables, where somebody asks for that, in order; but for what is in `together`.
     pub found: Box<[Found]>,
     /// What other ways find too.
     pub together: Option<FoundTogether>,
@@ -56,16 +58,6 @@ pub struct Way {
     pub counts: Box<[(CounterId, u64)]>,
     /// What it asks of registers and the time, and what it writes.
     pub replay: Replay,
-}
-
-impl Way {
-    /// All that was found, in order.
-    pub fn all_found(&self) -> Box<[Found]> {
-        let together = self.together.iter().flat_map(FoundTogether::found);
-        let mut all: Vec<Found> = self.found.iter().chain(together).copied().collect();
-        all.sort_unstable();
-        all.into()
-    }
 }
 
 /// What a run looked at: a packet that agrees in it takes the same way.

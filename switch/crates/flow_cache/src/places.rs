@@ -1,33 +1,12 @@
 //! Where ways stand: a hash table in which a few share a place, without more memory than it has.
 
-use std::sync::Arc;
-
+use crate::Kept;
 use crate::reads::{Read, Reads};
-use crate::{Range, Way};
 
 /// Ways that share a place.
 pub const WAYS: usize = 8;
 /// Ways of one key at most, which ask different things of registers, the time or lengths.
 const MOST_ALIKE: usize = 4;
-
-/// A way that is kept.
-pub struct Kept {
-    pub key: KeyOfWay,
-    /// What a packet's length and numbers have to be besides.
-    pub ranges: Arc<[Range]>,
-    pub read: Read,
-    pub way: Way,
-    /// Where ways are offered: packets that took it, and how many of them it is offered at.
-    pub taken: u64,
-    pub offered_at: u64,
-}
-
-/// The number of a shape, and the words that it takes from a packet.
-#[derive(PartialEq, Eq)]
-pub struct KeyOfWay {
-    pub shape: u32,
-    pub words: Box<[u64]>,
-}
 
 /// Ways by hashes of their keys.
 pub struct Places {
@@ -81,7 +60,7 @@ impl Places {
                 continue;
             }
             let way = &mut self.ways[place][at];
-            let Some(kept) = way.as_deref().filter(|kept| kept.key.is(shape, words)) else { continue };
+            let Some(kept) = way.as_deref().filter(|kept| kept.is_of(shape, words)) else { continue };
             if !holds(kept.read) {
                 (*way, self.marks[place][at]) = (None, 0);
             } else if agrees(kept) {
@@ -105,12 +84,12 @@ impl Places {
 
     /// Where another way of a hash may stand: in place of one that is void or else little used, of one of the same key if
     /// there are enough of these. None if all were taken lately.
-    pub fn room(&mut self, hash: u64, key: &KeyOfWay, reads: &Reads) -> Option<At> {
+    pub fn room(&mut self, hash: u64, shape: u32, words: &[u64], reads: &Reads) -> Option<At> {
         let (place, mark) = self.place(hash);
         let is_void = |way: usize| self.ways[place][way].as_ref().is_none_or(|kept| reads.is_void(kept.read));
         let is_alike = |way: &usize| {
             let kept = self.ways[place][*way].as_deref();
-            self.marks[place][*way] == mark && !is_void(*way) && kept.is_some_and(|kept| kept.key == *key)
+            self.marks[place][*way] == mark && !is_void(*way) && kept.is_some_and(|kept| kept.is_of(shape, words))
         };
         let alike: Vec<usize> = (0..WAYS).filter(is_alike).collect();
         if alike.len() >= MOST_ALIKE {
@@ -146,12 +125,5 @@ impl Places {
                 (*way, *mark) = (None, 0);
             }
         }
-    }
-}
-
-impl KeyOfWay {
-    #[inline]
-    fn is(&self, shape: u32, words: &[u64]) -> bool {
-        self.shape == shape && *self.words == *words
     }
 }

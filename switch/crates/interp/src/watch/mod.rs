@@ -87,6 +87,7 @@ impl Watcher {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.sort_by_key(|range| (range.of_length, range.less));
         let key = Key { octets, at_least: self.at_least, exact_length: self.exact_length, ranges };
+        self.found.sort_unstable();
         let (found, counts) = (std::mem::take(&mut self.found).into(), std::mem::take(&mut self.counts).into());
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable();

@@ -7,7 +7,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use flow_cache::{End, Flows, Keeping, Look, Offer, Settings, Values, Watched, Way};
+use flow_cache::{End, Flows, Keeping, Kept, Look, Offer, Settings, Values, Watched, Way};
 use interp::Watching;
 
 use super::{Engine, Sink};
@@ -167,7 +167,7 @@ impl Engine<'_> {
             }
             Look::Known(way) if known.checked => {
                 self.context.registers.end_turn();
-                let way = way.clone();
+                let way = way.way();
                 self.traffic.flows.hits += 1;
                 self.check(known, &way, port, now, sink)
             }
@@ -176,8 +176,8 @@ impl Engine<'_> {
                 self.traffic.flows.hits += u64::from(taken);
                 taken
             }
-            Look::Offered(offer) => {
-                let taken = self.take_offered(&offer, &known.values, now, sink);
+            Look::Offered(way, offer) => {
+                let taken = self.take_offered(way, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
                 if let Some(offers) = &known.offers {
                     offers(*offer);
@@ -188,8 +188,8 @@ impl Engine<'_> {
     }
 
     /// Whether the way goes on from ingress to egress at once: the packet need not wait for its port.
-    fn is_clear(&self, way: &Way, now: u64, sink: &impl Sink) -> bool {
-        match way.end {
+    fn is_clear(&self, end: End, now: u64, sink: &impl Sink) -> bool {
+        match end {
             End::DroppedInIngress => true,
             End::DroppedInEgress(port) | End::Sent(port) => self.traffic.queues.is_idle(port, now) && sink.ready(port),
         }
@@ -197,31 +197,31 @@ impl Engine<'_> {
 
     /// Takes a way; false if the packet has to wait for its port. `values` are those by which the way holds.
     #[inline(always)]
-    fn take(&mut self, way: &Way, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
-        let is_clear = self.is_clear(way, now, sink);
-        if is_clear {
+    fn take(&mut self, way: &Kept, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
+        let is_clear = self.is_clear(way.end, now, sink);
+        if is_clear && !way.replay.is_empty() {
             way.replay.write(&mut self.context.registers, values);
         }
         self.context.registers.end_turn();
         if !is_clear {
             return false;
         }
-        for (table, slot) in &way.found {
-            self.context.note_found(*table, *slot);
+        for (table, slot) in way.found() {
+            self.context.note_found(table, slot);
         }
         if let Some(together) = &way.together {
             self.context.note_found_together(together);
         }
-        for (counter, index) in &way.counts {
-            self.context.count(*counter, *index);
+        for (counter, index) in way.counts() {
+            self.context.count(counter, index);
         }
         match way.end {
             End::DroppedInIngress => self.drop_packet(DropReason::Ingress),
             End::DroppedInEgress(_) => self.drop_packet(DropReason::Egress),
             End::Sent(port) => {
-                if !way.edit.change(self.context.packet.bytes_mut()) {
-                    self.context.cursor = way.edit.taken();
-                    way.edit.write(self.context.packet.bytes(), &mut self.context.out);
+                if !way.change(self.context.packet.bytes_mut()) {
+                    self.context.cursor = way.replaced();
+                    way.write(self.context.packet.bytes(), &mut self.context.out);
                     self.context.finish();
                 }
                 self.transmit(port, now, sink);
@@ -232,8 +232,8 @@ impl Engine<'_> {
 
     /// The same of a way that is offered, which few packets meet.
     #[cold]
-    fn take_offered(&mut self, offer: &Offer, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
-        self.take(&offer.way, values, now, sink)
+    fn take_offered(&mut self, way: &Kept, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
+        self.take(way, values, now, sink)
     }
 
     /// Runs the packet and keeps its way if it can be kept.
@@ -242,7 +242,12 @@ impl Engine<'_> {
         let writes = self.loaded.device.writes();
         writes.note(&mut known.versions);
         let keeping = match self.watch(known, port, now, sink) {
-            Some(watched) => known.flows.keep(port, &before, watched, &known.versions, writes),
+            Some(mut watched) => {
+                let mut found = mem::take(&mut watched.way.found).into_vec();
+                watched.way.together = self.context.found_together(&mut found);
+                watched.way.found = found.into();
+                known.flows.keep(port, &before, watched, &known.versions, writes)
+            }
             None if known.watching.watcher().others_may_be_kept() => known.flows.leave_out(port, &before),
             None => known.flows.keep_out(port, &before),
         };
@@ -262,26 +267,17 @@ impl Engine<'_> {
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
         self.backend = plain;
-        let mut watched = known.watching.watcher().finish()?;
-        let mut found = mem::take(&mut watched.way.found).into_vec();
-        watched.way.together = self.context.found_together(&mut found);
-        watched.way.found = found.into();
-        Some(watched)
+        known.watching.watcher().finish()
     }
 
     /// Runs the packet, and panics if it takes another way; true, or false if it has to wait for its port, as the way then
     /// is not watched to its end.
     fn check(&mut self, known: &KnownFlows, way: &Way, port: u32, now: u64, sink: &mut impl Sink) -> bool {
-        if !self.is_clear(way, now, sink) {
+        if !self.is_clear(way.end, now, sink) {
             return false;
         }
         let before = self.context.packet.bytes().to_vec();
         let written = way.replay.written(&known.values);
-        let mut expected = Vec::new();
-        if let End::Sent(_) = way.end {
-            way.edit.write(&before, &mut expected);
-            expected.extend_from_slice(&before[way.edit.taken()..]);
-        }
         let watched = self.watch(known, port, now, sink);
         let objects: Vec<u32> = (0..known.versions.len() as u32).collect();
         if !self.loaded.device.writes().are_still(&objects, &known.versions) {
@@ -290,11 +286,8 @@ impl Engine<'_> {
         }
         match watched {
             Some(Watched { way: taken, .. }) => {
-                let parts = |way: &Way| (way.end, way.all_found(), way.counts.clone());
-                assert!(
-                    parts(&taken) == parts(way),
-                    "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}"
-                );
+                let same = (taken.end, &taken.found, &taken.counts) == (way.end, &way.found, &way.counts);
+                assert!(same, "packet {before:02x?} of port {port}: known is {way:?}, taken was {taken:?}");
             }
             // Registers or the time may have decided earlier what this run can't be kept for.
             None if !way.replay.is_empty() => {}
@@ -309,7 +302,7 @@ impl Engine<'_> {
         }
         self.context.registers.end_turn();
         if let End::Sent(_) = way.end {
-            let sent = self.context.packet.bytes();
+            let (sent, expected) = (self.context.packet.bytes(), way.edit.applied(&before));
             assert!(
                 sent == expected,
                 "packet {before:02x?} of port {port}: known is {expected:02x?}, sent {sent:02x?}"

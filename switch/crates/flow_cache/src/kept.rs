@@ -1,0 +1,113 @@
+//! A way as it is kept. What a packet of it needs stands side by side: with thousands of flows, hits wait for memory.
+
+use std::sync::Arc;
+
+use ir::{CounterId, Handle, TableId};
+use runtime::{Found, FoundTogether};
+
+use crate::edit::Plan;
+use crate::reads::Read;
+use crate::{Edit, End, Range, Replay, Way};
+
+/// A way, and the key by which it is found.
+#[derive(Debug)]
+pub struct Kept {
+    /// The number of its key's shape.
+    pub(crate) shape: u32,
+    /// Words of the key, then two for each count, one for each entry that was found, and those of the edit.
+    memory: Box<[u64]>,
+    key: u16,
+    counts: u16,
+    found: u16,
+    plan: Plan,
+    pub end: End,
+    pub(crate) read: Read,
+    /// What a packet's length and numbers have to be besides.
+    pub(crate) ranges: Arc<[Range]>,
+    /// What it asks of registers and the time, and what it writes.
+    pub replay: Replay,
+    /// What other ways find too.
+    pub together: Option<FoundTogether>,
+    /// Where ways are offered: packets that took it, and how many of them it is offered at.
+    pub(crate) taken: u64,
+    pub(crate) offered_at: u64,
+}
+
+impl Kept {
+    /// Offered when so many packets took it.
+    pub(crate) fn new(shape: u32, key: &[u64], ranges: Arc<[Range]>, read: Read, way: Way, offered_at: u64) -> Self {
+        let Way { end, edit: Edit { plan, words }, found, together, counts, replay } = way;
+        let lengths = [key.len(), counts.len(), found.len()].map(|len| len as u16);
+        let counts = counts.iter().flat_map(|(counter, index)| [counter.index() as u64, *index]);
+        let found = found.iter().map(|(table, slot)| (table.index() as u64) << 32 | u64::from(*slot));
+        let memory = key.iter().copied().chain(counts).chain(found).chain(words).collect();
+        let [key, counts, found] = lengths;
+        Self { shape, memory, key, counts, found, plan, end, read, ranges, replay, together, taken: 0, offered_at }
+    }
+
+    /// The words of a packet that it is for.
+    #[inline]
+    pub(crate) fn key(&self) -> &[u64] {
+        &self.memory[..usize::from(self.key)]
+    }
+
+    #[inline]
+    pub(crate) fn is_of(&self, shape: u32, key: &[u64]) -> bool {
+        self.shape == shape && self.key() == key
+    }
+
+    /// The cells that count a packet.
+    #[inline]
+    pub fn counts(&self) -> impl Iterator<Item = (CounterId, u64)> {
+        let (counts, _) = self.memory[usize::from(self.key)..].as_chunks();
+        let counts = counts[..usize::from(self.counts)].iter();
+        counts.map(|[counter, index]| (CounterId::new(*counter as usize), *index))
+    }
+
+    /// What was found in tables, but for what is found together.
+    #[inline]
+    pub fn found(&self) -> impl Iterator<Item = Found> {
+        let edit = self.edit();
+        let found = self.memory[edit - usize::from(self.found)..edit].iter();
+        found.map(|found| (TableId::new((found >> 32) as usize), *found as u32))
+    }
+
+    /// Where the words of the edit begin.
+    #[inline]
+    fn edit(&self) -> usize {
+        usize::from(self.key) + 2 * usize::from(self.counts) + usize::from(self.found)
+    }
+
+    /// Changes a packet where it stands; false if octets would move.
+    #[inline]
+    pub fn change(&self, packet: &mut [u8]) -> bool {
+        self.plan.change(&self.memory[self.edit()..], packet)
+    }
+
+    /// Octets of a packet that [`Self::write`] replaces.
+    #[inline]
+    pub fn replaced(&self) -> usize {
+        self.plan.taken()
+    }
+
+    /// Writes what takes their place.
+    #[inline]
+    pub fn write(&self, packet: &[u8], out: &mut Vec<u8>) {
+        self.plan.write(&self.memory[self.edit()..], packet, out);
+    }
+
+    /// All that it was made of; what was found together is among what was found.
+    pub fn way(&self) -> Way {
+        let together = self.together.iter().flat_map(FoundTogether::found).copied();
+        let mut found: Vec<Found> = self.found().chain(together).collect();
+        found.sort_unstable();
+        Way {
+            end: self.end,
+            edit: Edit { plan: self.plan, words: self.memory[self.edit()..].into() },
+            found: found.into(),
+            together: None,
+            counts: self.counts().collect(),
+            replay: self.replay.clone(),
+        }
+    }
+}
