@@ -300,7 +300,7 @@ mod tests {
             end: End::Sent(port),
             edit: Edit::default(),
             found: [].into(),
-            together: None,
+            together: Default::default(),
             counts: [].into(),
             replay: Replay::default(),
         }

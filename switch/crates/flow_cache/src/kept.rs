@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::{CounterId, Handle, TableId};
-use runtime::{Found, FoundTogether};
+use runtime::{AllTogether, Found, FoundTogether};
 
 use crate::edit::Plan;
 use crate::reads::Read;
@@ -27,7 +27,7 @@ pub struct Kept {
     /// What it asks of registers and the time, and what it writes.
     pub replay: Replay,
     /// What other ways find too.
-    pub together: Option<FoundTogether>,
+    pub together: AllTogether,
     /// Where ways are offered: packets that took it, and how many of them it is offered at.
     pub(crate) taken: u64,
     pub(crate) offered_at: u64,
@@ -98,14 +98,14 @@ impl Kept {
 
     /// All that it was made of; what was found together is among what was found.
     pub fn way(&self) -> Way {
-        let together = self.together.iter().flat_map(FoundTogether::found).copied();
+        let together = self.together.iter().flatten().flat_map(FoundTogether::found).copied();
         let mut found: Vec<Found> = self.found().chain(together).collect();
         found.sort_unstable();
         Way {
             end: self.end,
             edit: Edit { plan: self.plan, words: self.memory[self.edit()..].into() },
             found: found.into(),
-            together: None,
+            together: AllTogether::default(),
             counts: self.counts().collect(),
             replay: self.replay.clone(),
         }

@@ -32,7 +32,7 @@ pub use replay::{FIRST_CELL, Form, MOST_CELLS, Relation, Replay, Step, TIME, Val
 pub use shape::MOST_WORDS;
 
 use ir::CounterId;
-use runtime::{Found, FoundTogether};
+use runtime::{AllTogether, Found};
 
 /// Where a packet's way ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Way {
     /// What was found in tables, where somebody asks for that, in order; but for what is in `together`.
     pub found: Box<[Found]>,
     /// What other ways find too.
-    pub together: Option<FoundTogether>,
+    pub together: AllTogether,
     /// The cells that counted it.
     pub counts: Box<[(CounterId, u64)]>,
     /// What it asks of registers and the time, and what it writes.

@@ -32,7 +32,7 @@ fn watched() -> Watched {
         end: End::Sent(1),
         edit: Edit::default(),
         found: [].into(),
-        together: None,
+        together: Default::default(),
         counts: [].into(),
         replay: Replay::default(),
     };

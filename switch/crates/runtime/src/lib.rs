@@ -62,7 +62,7 @@ pub use table::DEFAULT;
 pub use tables::Reader;
 pub use trace::{Event, Recorder};
 pub use turns::registers_written_by_packets;
-pub use uncounted::{Found, FoundTogether};
+pub use uncounted::{AllTogether, Found, FoundTogether};
 pub use writes::{Object, Write, Writes};
 
 /// What somebody has to do between functions that run one after the other.

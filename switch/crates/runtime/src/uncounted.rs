@@ -8,7 +8,7 @@ use ir::{Handle, TableId};
 
 pub(crate) use self::cells::UncountedCells;
 pub(crate) use self::together::Together;
-pub use self::together::{Found, FoundTogether};
+pub use self::together::{AllTogether, Found, FoundTogether};
 use crate::table::TableState;
 
 /// How many entries of a table are counted apart before their counters get it: as many as next hops and ports that a burst

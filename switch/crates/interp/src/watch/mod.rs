@@ -92,7 +92,11 @@ impl Watcher {
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable();
         read.dedup();
-        Some(Watched { key, way: Way { end, edit, found, together: None, counts, replay }, read: read.into() })
+        Some(Watched {
+            key,
+            way: Way { end, edit, found, together: Default::default(), counts, replay },
+            read: read.into(),
+        })
     }
 
     /// For a function of so many temps.

@@ -209,7 +209,7 @@ impl Engine<'_> {
         for (table, slot) in way.found() {
             self.context.note_found(table, slot);
         }
-        if let Some(together) = &way.together {
+        for together in way.together.iter().flatten() {
             self.context.note_found_together(together);
         }
         for (counter, index) in way.counts() {

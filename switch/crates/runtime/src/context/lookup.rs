@@ -11,7 +11,7 @@ use crate::body::Head;
 use crate::entry::TableEntry;
 use crate::hash::hash;
 use crate::table::{DEFAULT, TableState};
-use crate::uncounted::{Found, FoundTogether};
+use crate::uncounted::{AllTogether, Found, FoundTogether};
 
 impl Context<'_> {
     /// Looks a packed key up: fields in order, each big-endian in whole bytes. `selector` holds the selector's inputs.
@@ -88,8 +88,8 @@ impl Context<'_> {
         }
     }
 
-    /// Takes out of what a way found what others find too, for [`Self::note_found_together`]; none if that is too little.
-    pub fn found_together(&mut self, found: &mut Vec<Found>) -> Option<FoundTogether> {
+    /// Takes out of what a way found what others find too, for [`Self::note_found_together`].
+    pub fn found_together(&mut self, found: &mut Vec<Found>) -> AllTogether {
         self.together.take(found)
     }
 

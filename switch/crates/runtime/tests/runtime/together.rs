@@ -1,7 +1,7 @@
 //! What packets of known ways find together: counted by each entry, and by default entries where nothing was found.
 
 use ir::{DirectCounter, Handle, MatchKind, TableId};
-use runtime::{BitString, Context, Device, Found, FoundTogether};
+use runtime::{BitString, Context, DEFAULT, Device, Found, FoundTogether};
 
 use crate::common::*;
 
@@ -46,7 +46,11 @@ fn what_ways_find_together_is_counted_by_each_entry() {
     let [mut first, mut second] = [&[0, 0, 1, 0], &[0, 1, 1, 0]].map(|keys| found(&mut context, keys));
     context.idle();
     let before = counts(&device);
-    let together = [&mut first, &mut second].map(|found| context.found_together(found).unwrap());
+    let together = [&mut first, &mut second].map(|found| {
+        let [common, others] = context.found_together(found);
+        assert_eq!(others, None, "few ways found more of the same");
+        common.unwrap()
+    });
     let tables = |found: &[Found]| found.iter().map(|(table, _)| table.index()).collect::<Vec<_>>();
     assert_eq!((tables(&first), tables(&second)), (vec![2], vec![1]), "an entry that nobody found before");
     assert_eq!(together.each_ref().map(|set| tables(set.found())), [vec![0, 1, 3], vec![2, 0, 3]]);
@@ -73,7 +77,9 @@ fn a_set_that_nobody_has_makes_room() {
     // Each finds what no other does.
     let take = |context: &mut Context<'_>, number: u32| {
         let of = |table: u32| [(TableId::new(table as usize), number), (TableId::new(1 + table as usize), number)];
-        context.found_together(&mut (0..6).step_by(2).flat_map(of).collect())
+        let [common, others] = context.found_together(&mut (0..6).step_by(2).flat_map(of).collect());
+        assert_eq!(others, None);
+        common
     };
     assert!(take(&mut context, 1001).is_none(), "nothing is the same as before");
     for number in 0..100 {
@@ -85,4 +91,35 @@ fn a_set_that_nobody_has_makes_room() {
     assert!(take(&mut context, 99).is_none());
     sets.pop();
     assert!(take(&mut context, 99).is_some());
+}
+
+#[test]
+fn what_a_few_ways_find_is_counted_together_besides_what_all_do() {
+    let device = counted(8);
+    let mut context = Context::new(&device, 0);
+    let all = [0, 1].map(|table| (TableId::new(table), DEFAULT));
+    let take = |context: &mut Context<'_>, number: u32| {
+        let own = [2, 3].map(|table| (TableId::new(table), number));
+        let mut found = [all, own].concat();
+        let [common, others] = context.found_together(&mut found);
+        let found_by = |set: Option<&FoundTogether>| set.map(|set| set.found().to_vec());
+        assert_eq!(found_by(common.as_ref()), Some(all.to_vec()));
+        assert!(others.is_none() || found_by(others.as_ref()) == Some(own.to_vec()));
+        assert_eq!(found.is_empty(), others.is_some(), "nothing else is left");
+        others
+    };
+    for _ in 0..4 {
+        assert!((0..300).all(|number| take(&mut context, number).is_none()), "not yet");
+    }
+    let mut sets: Vec<FoundTogether> = (0..300).filter_map(|number| take(&mut context, number)).collect();
+    assert_eq!(sets.len(), 256, "as many as there is room for");
+    // Only the first of them is of entries that are there.
+    let before = counts(&device);
+    context.note_found_together(&sets[0]);
+    context.idle();
+    let count = |number: usize| counts(&device)[number][1].0 - before[number][1].0;
+    assert_eq!([0, 1, 2, 3, 4].map(count), [0, 0, 1, 1, 0]);
+    assert!(take(&mut context, 298).is_none());
+    sets.remove(0);
+    assert!(take(&mut context, 299).is_some(), "one that nobody has makes room");
 }
