@@ -16,7 +16,8 @@ pub struct Edit {
 pub(crate) struct Plan {
     /// Octets that are replaced.
     taken: u32,
-    /// By words of a [`Masked`] each, or else by runs, [`Mixed`] octets and what is the same for all packets.
+    /// Where nothing moves, the words are three for each eight octets that change: where they stand, which of their bits stay,
+    /// and the others. Otherwise two for each run, two for each mixed octet, and then what is the same for all packets.
     moved: Option<Moved>,
 }
 
@@ -29,29 +30,12 @@ struct Moved {
     mixed: u16,
 }
 
-/// Eight octets that stay where they are: which of their bits do, and the others.
-type Masked = [u64; 3];
-
-fn masked([at, keep, set]: Masked) -> (usize, u64, u64) {
-    (at as usize, keep, set)
-}
-
 /// Octets of the packet that stand somewhere else afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     from: usize,
     to: usize,
     len: usize,
-}
-
-impl Run {
-    fn words(self) -> [u64; 2] {
-        [self.from as u64, (self.to as u64) << 32 | self.len as u64]
-    }
-
-    fn of([from, rest]: [u64; 2]) -> Self {
-        Self { from: from as usize, to: (rest >> 32) as usize, len: rest as u32 as usize }
-    }
 }
 
 /// An octet of which some bits are the packet's.
@@ -62,14 +46,15 @@ struct Mixed {
     mask: u8,
 }
 
-impl Mixed {
-    fn words(self) -> [u64; 2] {
-        [self.from as u64, (self.to as u64) << 32 | u64::from(self.mask)]
-    }
+/// Where octets come from and go to, and how many there are, or which bits, as two words.
+fn packed(from: usize, to: usize, what: u32) -> [u64; 2] {
+    [from as u64, (to as u64) << 32 | u64::from(what)]
+}
 
-    fn of([from, rest]: [u64; 2]) -> Self {
-        Self { from: from as usize, to: (rest >> 32) as usize, mask: rest as u8 }
-    }
+/// The same of many, from their words.
+fn unpacked(words: &[u64]) -> impl Iterator<Item = (usize, usize, u32)> {
+    let (pairs, _) = words.as_chunks();
+    pairs.iter().map(|[from, rest]| (*from as usize, (rest >> 32) as usize, *rest as u32))
 }
 
 /// Where an octet comes from.
@@ -121,8 +106,9 @@ impl Edit {
         }
         let moved = Moved { literal: literal.len() as u32, runs: runs.len() as u16, mixed: mixed.len() as u16 };
         literal.resize(literal.len().next_multiple_of(8), 0);
-        let pairs = runs.into_iter().map(Run::words).chain(mixed.into_iter().map(Mixed::words));
-        let words = pairs.flatten().chain(bytemuck::pod_collect_to_vec::<u8, u64>(&literal)).collect();
+        let runs = runs.into_iter().map(|Run { from, to, len }| packed(from, to, len as u32));
+        let mixed = mixed.into_iter().map(|Mixed { from, to, mask }| packed(from, to, mask.into()));
+        let words = runs.chain(mixed).flatten().chain(bytemuck::pod_collect_to_vec::<u8, u64>(&literal)).collect();
         Self { plan: Plan { moved: Some(moved), ..plan }, words }
     }
 
@@ -167,7 +153,7 @@ impl Plan {
     #[inline]
     fn in_place(self, words: &[u64]) -> Option<impl Iterator<Item = (usize, u64, u64)>> {
         let (words, _) = words.as_chunks();
-        self.moved.is_none().then(|| words.iter().copied().map(masked))
+        self.moved.is_none().then(|| words.iter().map(|[at, keep, set]| (*at as usize, *keep, *set)))
     }
 
     /// Changes a packet where it stands; false if octets would move.
@@ -194,11 +180,12 @@ impl Plan {
         let (runs, words) = words.split_at(2 * usize::from(runs));
         let (mixed, words) = words.split_at(2 * usize::from(mixed));
         out.extend_from_slice(&bytemuck::cast_slice(words)[..literal as usize]);
-        for Run { from, to, len } in runs.as_chunks().0.iter().copied().map(Run::of) {
+        for (from, to, len) in unpacked(runs) {
+            let len = len as usize;
             out[to..to + len].copy_from_slice(&packet[from..from + len]);
         }
-        for Mixed { from, to, mask } in mixed.as_chunks().0.iter().copied().map(Mixed::of) {
-            out[to] |= packet[from] & mask;
+        for (from, to, mask) in unpacked(mixed) {
+            out[to] |= packet[from] & mask as u8;
         }
     }
 }

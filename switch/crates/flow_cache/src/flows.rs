@@ -25,7 +25,7 @@ pub struct Settings {
     pub after: u32,
     /// Look each packet up and learn every way, whatever that costs: for tests.
     pub always: bool,
-    /// Offer ways that are taken often ([`Look::Offered`]).
+    /// Offer ways that are taken often ([`Look::Known`]).
     pub offer: bool,
 }
 
@@ -39,9 +39,8 @@ impl Settings {
 /// What is known of a packet's way.
 #[derive(Debug)]
 pub enum Look<'f> {
-    Known(&'f Kept),
-    /// A way that is taken often.
-    Offered(&'f Kept, Box<Offer>),
+    /// A way, and what there is to offer if it is taken often.
+    Known(&'f Kept, Option<Box<Offer>>),
     /// Nothing, and it is to be learned.
     Learn,
     /// Nothing.
@@ -127,12 +126,8 @@ impl Flows {
         if let Some((order, at)) = found {
             let order = self.note_hit(order);
             self.places.note_taken(at);
-            if self.settings.offer
-                && let Some(offer) = self.offer(order, at, packets, port, packet)
-            {
-                return Look::Offered(self.places.at(at), Box::new(offer));
-            }
-            return Look::Known(self.places.at(at));
+            let offer = if self.settings.offer { self.offer(order, at, packets, port, packet) } else { None };
+            return Look::Known(self.places.at(at), offer.map(Box::new));
         }
         if self.settings.always {
             return Look::Learn;
@@ -312,7 +307,7 @@ mod tests {
 
     fn known_after(flows: &mut Flows, packet: &[u8], writes: &Writes) -> Option<u32> {
         match flows.look(0, packet, writes, |_| true) {
-            Look::Known(Kept { end: End::Sent(port), .. }) => Some(*port),
+            Look::Known(Kept { end: End::Sent(port), .. }, _) => Some(*port),
             _ => None,
         }
     }
@@ -361,13 +356,13 @@ mod tests {
         assert_eq!(keep_read(&mut flows, &[7; 300], &[0, 1], &writes, way(3)), Keeping::Kept);
         let offers: Vec<u32> = (1..=13_000)
             .filter(|_| match flows.look(0, &[7; 300], &writes, |_| true) {
-                Look::Offered(_, offer) => {
+                Look::Known(_, Some(offer)) => {
                     let (read, versions) = (&*offer.read, &*offer.versions);
                     assert_eq!((offer.way, offer.key, read, versions), (way(3), key(0..4), &[0, 1][..], &[0, 2][..]));
                     assert_eq!((offer.port, offer.octets), (0, vec![7; WINDOW]));
                     true
                 }
-                Look::Known(_) => false,
+                Look::Known(_, None) => false,
                 other => panic!("{other:?}"),
             })
             .collect();

@@ -16,9 +16,10 @@ pub struct Kept {
     pub(crate) shape: u32,
     /// Words of the key, then two for each count, one for each entry that was found, and those of the edit.
     memory: Box<[u64]>,
-    key: u16,
-    counts: u16,
-    found: u16,
+    /// Where the counts, the entries and the edit begin.
+    counts_at: u16,
+    found_at: u16,
+    edit_at: u16,
     plan: Plan,
     pub end: End,
     pub(crate) read: Read,
@@ -37,18 +38,33 @@ impl Kept {
     /// Offered when so many packets took it.
     pub(crate) fn new(shape: u32, key: &[u64], ranges: Arc<[Range]>, read: Read, way: Way, offered_at: u64) -> Self {
         let Way { end, edit: Edit { plan, words }, found, together, counts, replay } = way;
-        let lengths = [key.len(), counts.len(), found.len()].map(|len| len as u16);
+        let counts_at = key.len() as u16;
+        let found_at = counts_at + 2 * counts.len() as u16;
+        let edit_at = found_at + found.len() as u16;
         let counts = counts.iter().flat_map(|(counter, index)| [counter.index() as u64, *index]);
         let found = found.iter().map(|(table, slot)| (table.index() as u64) << 32 | u64::from(*slot));
         let memory = key.iter().copied().chain(counts).chain(found).chain(words).collect();
-        let [key, counts, found] = lengths;
-        Self { shape, memory, key, counts, found, plan, end, read, ranges, replay, together, taken: 0, offered_at }
+        Self {
+            shape,
+            memory,
+            counts_at,
+            found_at,
+            edit_at,
+            plan,
+            end,
+            read,
+            ranges,
+            replay,
+            together,
+            taken: 0,
+            offered_at,
+        }
     }
 
     /// The words of a packet that it is for.
     #[inline]
     pub(crate) fn key(&self) -> &[u64] {
-        &self.memory[..usize::from(self.key)]
+        &self.memory[..usize::from(self.counts_at)]
     }
 
     #[inline]
@@ -59,29 +75,27 @@ impl Kept {
     /// The cells that count a packet.
     #[inline]
     pub fn counts(&self) -> impl Iterator<Item = (CounterId, u64)> {
-        let (counts, _) = self.memory[usize::from(self.key)..].as_chunks();
-        let counts = counts[..usize::from(self.counts)].iter();
-        counts.map(|[counter, index]| (CounterId::new(*counter as usize), *index))
+        let (counts, _) = self.memory[self.counts_at.into()..self.found_at.into()].as_chunks();
+        counts.iter().map(|[counter, index]| (CounterId::new(*counter as usize), *index))
     }
 
     /// What was found in tables, but for what is found together.
     #[inline]
     pub fn found(&self) -> impl Iterator<Item = Found> {
-        let edit = self.edit();
-        let found = self.memory[edit - usize::from(self.found)..edit].iter();
-        found.map(|found| (TableId::new((found >> 32) as usize), *found as u32))
+        let found = &self.memory[self.found_at.into()..self.edit_at.into()];
+        found.iter().map(|found| (TableId::new((found >> 32) as usize), *found as u32))
     }
 
-    /// Where the words of the edit begin.
+    /// The words of the edit.
     #[inline]
-    fn edit(&self) -> usize {
-        usize::from(self.key) + 2 * usize::from(self.counts) + usize::from(self.found)
+    fn edit(&self) -> &[u64] {
+        &self.memory[self.edit_at.into()..]
     }
 
     /// Changes a packet where it stands; false if octets would move.
     #[inline]
     pub fn change(&self, packet: &mut [u8]) -> bool {
-        self.plan.change(&self.memory[self.edit()..], packet)
+        self.plan.change(self.edit(), packet)
     }
 
     /// Octets of a packet that [`Self::write`] replaces.
@@ -93,7 +107,7 @@ impl Kept {
     /// Writes what takes their place.
     #[inline]
     pub fn write(&self, packet: &[u8], out: &mut Vec<u8>) {
-        self.plan.write(&self.memory[self.edit()..], packet, out);
+        self.plan.write(self.edit(), packet, out);
     }
 
     /// All that it was made of; what was found together is among what was found.
@@ -103,7 +117,7 @@ impl Kept {
         found.sort_unstable();
         Way {
             end: self.end,
-            edit: Edit { plan: self.plan, words: self.memory[self.edit()..].into() },
+            edit: Edit { plan: self.plan, words: self.edit().into() },
             found: found.into(),
             together: AllTogether::default(),
             counts: self.counts().collect(),

@@ -165,21 +165,16 @@ impl Engine<'_> {
                 self.learn(known, port, now, sink);
                 true
             }
-            Look::Known(way) if known.checked => {
+            Look::Known(way, _) if known.checked => {
                 self.context.registers.end_turn();
                 let way = way.way();
                 self.traffic.flows.hits += 1;
                 self.check(known, &way, port, now, sink)
             }
-            Look::Known(way) => {
+            Look::Known(way, offer) => {
                 let taken = self.take(way, &known.values, now, sink);
                 self.traffic.flows.hits += u64::from(taken);
-                taken
-            }
-            Look::Offered(way, offer) => {
-                let taken = self.take_offered(way, &known.values, now, sink);
-                self.traffic.flows.hits += u64::from(taken);
-                if let Some(offers) = &known.offers {
+                if let (Some(offer), Some(offers)) = (offer, &known.offers) {
                     offers(*offer);
                 }
                 taken
@@ -228,12 +223,6 @@ impl Engine<'_> {
             }
         }
         true
-    }
-
-    /// The same of a way that is offered, which few packets meet.
-    #[cold]
-    fn take_offered(&mut self, way: &Kept, values: &Values, now: u64, sink: &mut impl Sink) -> bool {
-        self.take(way, values, now, sink)
     }
 
     /// Runs the packet and keeps its way if it can be kept.

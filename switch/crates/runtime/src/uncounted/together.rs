@@ -29,7 +29,7 @@ pub struct FoundTogether {
     found: Arc<[Found]>,
 }
 
-/// Two sets of entries that a way found.
+/// What most ways found too, and what some did besides.
 pub type AllTogether = [Option<FoundTogether>; 2];
 
 /// The sets of one context.
@@ -85,10 +85,10 @@ impl Together {
         let others = self.others.take(found, OTHERS, |one| self.ways_of.get(one).is_some_and(|ways| *ways >= OFTEN));
         self.note_way(&before);
         self.last = before;
-        let named = |taken: Option<(usize, Arc<[Found]>)>, is_common| {
-            taken.map(|(number, found)| FoundTogether { is_common, number, found })
-        };
-        [named(common, true), named(others, false)]
+        [(true, common), (false, others)].map(|(is_common, taken)| {
+            let (number, found) = taken?;
+            Some(FoundTogether { is_common, number, found })
+        })
     }
 
     /// Another way found these.
