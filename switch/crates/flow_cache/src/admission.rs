@@ -27,7 +27,8 @@ pub struct Gate {
     /// Packets that are let pass before the next look.
     pass: u32,
     is_seldom: bool,
-    looks: u32,
+    /// Looks until the share of hits is worked out.
+    left: u32,
     hits: u32,
 }
 
@@ -44,7 +45,7 @@ pub struct Tally {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { random: Rng::new(), pass: 0, is_seldom: false, looks: 0, hits: 0 }
+        Self { random: Rng::new(), pass: 0, is_seldom: false, left: LOOKS, hits: 0 }
     }
 }
 
@@ -62,21 +63,28 @@ impl Gate {
     /// What a look found. Answers now and then what all since the last answer found.
     #[inline]
     pub fn looked(&mut self, hit: bool) -> Option<Tally> {
-        self.looks += 1;
+        self.left -= 1;
         self.hits += u32::from(hit);
-        let enough = if self.is_seldom { FEW_LOOKS } else { LOOKS };
         if self.is_seldom {
             self.pass = self.random.u32(..2 * SELDOM - 1);
         }
-        if self.looks < enough {
-            return None;
-        }
-        let packets_a_look = self.packets_a_look();
-        let [packets, hits] = [self.looks, self.hits].map(|looks| looks * packets_a_look);
+        (self.left == 0).then(|| self.tally())
+    }
+
+    /// What all looks since the last time found.
+    #[cold]
+    fn tally(&mut self) -> Tally {
+        let looks = self.looks();
+        let [packets, hits] = [looks, self.hits].map(|looks| looks * self.packets_a_look());
         let tally = Tally { packets, hits, is_sample: self.is_seldom };
-        self.is_seldom = self.hits * WORTH < self.looks;
-        (self.looks, self.hits) = (0, 0);
-        Some(tally)
+        self.is_seldom = self.hits * WORTH < looks;
+        (self.left, self.hits) = (self.looks(), 0);
+        tally
+    }
+
+    /// Looks until the share of hits is worked out.
+    fn looks(&self) -> u32 {
+        if self.is_seldom { FEW_LOOKS } else { LOOKS }
     }
 
     /// Packets for each that is looked up, about.

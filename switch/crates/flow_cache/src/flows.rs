@@ -118,7 +118,6 @@ impl Flows {
     /// What is known of a packet's way, if it does not depend on what is written. `agree` says whether registers and the time
     /// are as a way asks.
     pub fn look(&mut self, port: u32, packet: &[u8], writes: &Writes, agree: impl FnMut(&Replay) -> bool) -> Look<'_> {
-        let packets = self.gate.packets_a_look();
         let found = self.find(port, packet, writes, agree);
         if let Some(tally) = self.gate.looked(found.is_some()) {
             self.budget.earn(tally);
@@ -126,8 +125,8 @@ impl Flows {
         if let Some((order, at)) = found {
             let order = self.note_hit(order);
             self.places.note_taken(at);
-            let offer = if self.settings.offer { self.offer(order, at, packets, port, packet) } else { None };
-            return Look::Known(self.places.at(at), offer.map(Box::new));
+            let offer = if self.settings.offer { self.offer(order, at, port, packet) } else { None };
+            return Look::Known(self.places.at(at), offer);
         }
         if self.settings.always {
             return Look::Learn;
@@ -140,23 +139,23 @@ impl Flows {
     }
 
     /// What there is to offer when so many packets take the way that stands there, found by this shape.
-    fn offer(&mut self, order: usize, at: At, packets: u32, port: u32, packet: &[u8]) -> Option<Offer> {
+    fn offer(&mut self, order: usize, at: At, port: u32, packet: &[u8]) -> Option<Box<Offer>> {
         let kept = self.places.at(at);
-        kept.taken += u64::from(packets);
+        kept.taken += u64::from(self.gate.packets_a_look());
         // Others ask for what only the program's registers have.
         if kept.taken < kept.offered_at || !kept.replay.is_empty() {
             return None;
         }
         kept.offered_at = kept.taken + kept.taken.min(OFFERED_AGAIN);
         let (read, versions) = self.reads.of(kept.read);
-        Some(Offer {
+        Some(Box::new(Offer {
             port,
             octets: packet[..packet.len().min(WINDOW)].to_vec(),
             key: self.shapes[order].1.key_of(&kept.ranges),
             way: kept.way(),
             read: read.into(),
             versions: versions.into(),
-        })
+        }))
     }
 
     /// The shape by which the packet's way is found, and where it is, if it holds still.

@@ -21,6 +21,8 @@ pub struct Kept {
     found_at: u16,
     edit_at: u16,
     plan: Plan,
+    /// Whether it has counts or entries, together with others or not.
+    pub notes: bool,
     pub end: End,
     pub(crate) read: Read,
     /// What a packet's length and numbers have to be besides.
@@ -41,6 +43,7 @@ impl Kept {
         let counts_at = key.len() as u16;
         let found_at = counts_at + 2 * counts.len() as u16;
         let edit_at = found_at + found.len() as u16;
+        let notes = !counts.is_empty() || !found.is_empty() || together.iter().any(Option::is_some);
         let counts = counts.iter().flat_map(|(counter, index)| [counter.index() as u64, *index]);
         let found = found.iter().map(|(table, slot)| (table.index() as u64) << 32 | u64::from(*slot));
         let memory = key.iter().copied().chain(counts).chain(found).chain(words).collect();
@@ -51,6 +54,7 @@ impl Kept {
             found_at,
             edit_at,
             plan,
+            notes,
             end,
             read,
             ranges,

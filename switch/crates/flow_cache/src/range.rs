@@ -5,7 +5,7 @@
 pub struct Number {
     /// The packet's first bit of it.
     pub first: usize,
-    /// At most 32.
+    /// 1 to 32.
     pub width: u32,
 }
 
@@ -23,14 +23,11 @@ impl Number {
     #[inline]
     fn of(self, packet: &[u8]) -> Option<i64> {
         let at = self.first / 8;
-        // Its last bit, of those octets'.
-        let end = self.first % 8 + self.width as usize;
         let eight = match packet.get(at..at + 8) {
             Some(eight) => eight.try_into().expect("eight octets"),
-            None => last_octets(packet.get(at..)?, end)?,
+            None => last_octets(packet.get(at..)?, self.first % 8 + self.width as usize)?,
         };
-        let number = u64::from_be_bytes(eight) >> (64 - end);
-        Some((number & ((1 << self.width) - 1)) as i64)
+        Some((u64::from_be_bytes(eight) << (self.first % 8) >> (64 - self.width)) as i64)
     }
 }
 

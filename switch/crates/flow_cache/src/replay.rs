@@ -188,8 +188,6 @@ impl Replay {
     }
 
     /// Whether a packet of this time takes the way, as cells are now. `values` are for [`Self::write`] if it does.
-    // Apart from the way of packets that ask for nothing, which it would make longer.
-    #[inline(never)]
     pub fn holds(&self, time: u64, registers: &mut RegisterAccess<'_>, values: &mut Values) -> bool {
         values[usize::from(TIME)] = time;
         let mut next = usize::from(FIRST_CELL);

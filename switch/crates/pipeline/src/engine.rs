@@ -59,6 +59,12 @@ impl Traffic {
     pub fn next_departure(&self) -> Option<u64> {
         self.queues.next_departure()
     }
+
+    /// Whether a packet waits for the parser or for its port.
+    #[inline]
+    fn waits(&self) -> bool {
+        !self.returning.is_empty() || self.queues.waits()
+    }
 }
 
 /// Runs packets through one loaded program.
@@ -161,7 +167,11 @@ impl<'a> Engine<'a> {
         self.trace(|| Event::Received { port, bytes });
         self.budget = BUDGET;
         if self.take_known_way(port, now, sink) {
-            return self.send_due(now, sink);
+            // Mostly there is none.
+            if self.has_waiting(now) {
+                self.send_due(now, sink);
+            }
+            return;
         }
         self.context.start(now);
         match &self.loaded.program.psa {
@@ -185,11 +195,16 @@ impl<'a> Engine<'a> {
 
     /// Lets the packets go whose time has come.
     pub fn poll(&mut self, now: u64, sink: &mut impl Sink) {
-        let kept = self.loaded.device.next_kept();
-        if self.traffic.next_departure().is_some() || kept.is_some_and(|at| at <= now) {
+        if self.has_waiting(now) {
             self.pass_gate(sink);
             self.send_due(now, sink);
         }
+    }
+
+    /// Whether a packet waits: for the parser, for its port, or as a copy whose time has come.
+    #[inline]
+    fn has_waiting(&self, now: u64) -> bool {
+        self.traffic.waits() || self.loaded.device.next_kept().is_some_and(|at| at <= now)
     }
 
     fn send_due(&mut self, now: u64, sink: &mut impl Sink) {

@@ -114,6 +114,12 @@ impl<T> Queues<T> {
         self.ports.get(&port).is_none_or(|queue| queue.depth == 0 && queue.free_at <= now)
     }
 
+    /// Whether a packet waits for any port.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Puts a packet in the port's queue; gives it back if the queue is full.
     pub fn push(&mut self, port: u32, priority: u8, item: T, now: u64) -> Result<(), T> {
         let queue = self.ports.entry(port).or_default();

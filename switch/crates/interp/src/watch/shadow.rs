@@ -141,7 +141,7 @@ impl Sets {
     pub fn sum(&self, shadow: Shadow) -> Option<Sum> {
         match shadow.copied() {
             None if shadow.width == SUM => self.sets[shadow.set as usize].sum,
-            Some((first, width)) if width <= 32 && first + width as usize <= 8 * WINDOW => {
+            Some((first, width)) if (1..=32).contains(&width) && first + width as usize <= 8 * WINDOW => {
                 Some(Sum { of: Term::Number(Number { first, width }), constant: 0 })
             }
             _ => None,

@@ -7,8 +7,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use flow_cache::{End, Flows, Keeping, Kept, Look, Offer, Settings, Values, Watched, Way};
+use flow_cache::{End, Flows, Keeping, Kept, Look, Offer, Replay, Settings, Values, Watched, Way};
 use interp::Watching;
+use runtime::RegisterAccess;
 
 use super::{Engine, Sink};
 use crate::loaded::{Learned, Loaded};
@@ -150,9 +151,8 @@ impl Engine<'_> {
             writes.note(&mut known.versions);
         }
         let (registers, values) = (&mut self.context.registers, &mut known.values);
-        let look = known.flows.look(port, self.context.packet.bytes(), writes, |replay| {
-            replay.holds(arrival_time(now), registers, values)
-        });
+        let look =
+            known.flows.look(port, self.context.packet.bytes(), writes, |replay| holds(replay, now, registers, values));
         match look {
             Look::Unknown => {
                 self.context.registers.end_turn();
@@ -201,14 +201,8 @@ impl Engine<'_> {
         if !is_clear {
             return false;
         }
-        for (table, slot) in way.found() {
-            self.context.note_found(table, slot);
-        }
-        for together in way.together.iter().flatten() {
-            self.context.note_found_together(together);
-        }
-        for (counter, index) in way.counts() {
-            self.context.count(counter, index);
+        if way.notes {
+            self.note(way);
         }
         match way.end {
             End::DroppedInIngress => self.drop_packet(DropReason::Ingress),
@@ -223,6 +217,20 @@ impl Engine<'_> {
             }
         }
         true
+    }
+
+    /// Counts a packet of the way.
+    #[inline(always)]
+    fn note(&mut self, way: &Kept) {
+        for (table, slot) in way.found() {
+            self.context.note_found(table, slot);
+        }
+        for together in way.together.iter().flatten() {
+            self.context.note_found_together(together);
+        }
+        for (counter, index) in way.counts() {
+            self.context.count(counter, index);
+        }
     }
 
     /// Runs the packet and keeps its way if it can be kept.
@@ -299,6 +307,13 @@ impl Engine<'_> {
         }
         true
     }
+}
+
+/// Whether registers and the time are as a way asks.
+// Apart from the way of packets that ask for nothing, which it would make longer.
+#[inline(never)]
+fn holds(replay: &Replay, now: u64, registers: &mut RegisterAccess<'_>, values: &mut Values) -> bool {
+    replay.holds(arrival_time(now), registers, values)
 }
 
 /// As the program sees it: microseconds, of 48 bits.
