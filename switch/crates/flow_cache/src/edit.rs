@@ -1,5 +1,7 @@
 //! What becomes of a packet's bytes.
 
+use runtime::Packet;
+
 /// In place of a packet's bit: the bit is the same for all packets of the way.
 pub const LITERAL: u32 = u32::MAX;
 
@@ -14,8 +16,6 @@ pub struct Edit {
 /// What the words of an edit are. They stand with the rest of a way that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Plan {
-    /// Octets that are replaced.
-    taken: u32,
     /// Where nothing moves, the words are three for each eight octets that change: where they stand, which of their bits stay,
     /// and the others. Otherwise two for each run, two for each mixed octet, and then what is the same for all packets.
     moved: Option<Moved>,
@@ -24,8 +24,12 @@ pub(crate) struct Plan {
 /// Where octets move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Moved {
-    /// Octets that replace those that are taken; zeros where octets of the packet come.
+    /// Octets that are replaced.
+    taken: u32,
+    /// Those that take their place; zeros where octets of the packet come.
     literal: u32,
+    /// Octets of the packet that they come from.
+    sources: u32,
     runs: u16,
     mixed: u16,
 }
@@ -100,30 +104,35 @@ impl Edit {
             taken = last.from;
             literal.truncate(last.to);
         }
-        let plan = Plan { taken: taken as u32, moved: None };
         if let Some(words) = in_place(taken, &literal, &runs, &mixed) {
-            return Self { plan, words };
+            return Self { plan: Plan { moved: None }, words };
         }
-        let moved = Moved { literal: literal.len() as u32, runs: runs.len() as u16, mixed: mixed.len() as u16 };
+        let ends = runs.iter().map(|run| run.from + run.len).chain(mixed.iter().map(|octet| octet.from + 1));
+        let moved = Moved {
+            taken: taken as u32,
+            literal: literal.len() as u32,
+            sources: ends.max().unwrap_or(0) as u32,
+            runs: runs.len() as u16,
+            mixed: mixed.len() as u16,
+        };
         literal.resize(literal.len().next_multiple_of(8), 0);
         let runs = runs.into_iter().map(|Run { from, to, len }| packed(from, to, len as u32));
         let mixed = mixed.into_iter().map(|Mixed { from, to, mask }| packed(from, to, mask.into()));
         let words = runs.chain(mixed).flatten().chain(bytemuck::pod_collect_to_vec::<u8, u64>(&literal)).collect();
-        Self { plan: Plan { moved: Some(moved), ..plan }, words }
+        Self { plan: Plan { moved: Some(moved) }, words }
     }
 
     /// What becomes of a packet.
     pub fn applied(&self, packet: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.plan.write(&self.words, packet, &mut out);
-        out.extend_from_slice(&packet[self.plan.taken()..]);
-        out
+        let mut packet = Packet::new(0, packet);
+        self.plan.apply(&self.words, &mut packet, &mut Vec::new(), 0);
+        packet.bytes().to_vec()
     }
 
     /// Eight octets each that change where they stand: where that is, which of their bits stay, and the others; none if
     /// octets would move.
     pub fn in_place(&self) -> Option<impl Iterator<Item = (usize, [u8; 8], [u8; 8])>> {
-        let words = self.plan.in_place(&self.words)?;
+        let words = self.plan.moved.is_none().then(|| changes(&self.words))?;
         Some(words.map(|(at, keep, set)| (at, keep.to_le_bytes(), set.to_le_bytes())))
     }
 }
@@ -144,49 +153,50 @@ fn in_place(taken: usize, literal: &[u8], runs: &[Run], mixed: &[Mixed]) -> Opti
 }
 
 impl Plan {
-    /// Octets of a packet that [`Self::write`] replaces.
+    /// Changes a packet, and takes memory for that from `copied`. It has so much in reserve for headers that it may gain.
     #[inline]
-    pub fn taken(self) -> usize {
-        self.taken as usize
-    }
-
-    #[inline]
-    fn in_place(self, words: &[u64]) -> Option<impl Iterator<Item = (usize, u64, u64)>> {
-        let (words, _) = words.as_chunks();
-        self.moved.is_none().then(|| words.iter().map(|[at, keep, set]| (*at as usize, *keep, *set)))
-    }
-
-    /// Changes a packet where it stands; false if octets would move.
-    #[inline]
-    pub fn change(self, words: &[u64], packet: &mut [u8]) -> bool {
-        let Some(words) = self.in_place(words) else { return false };
-        for (at, keep, set) in words {
-            let octets = &mut packet[at..at + 8];
-            let before = u64::from_le_bytes((&*octets).try_into().expect("eight octets"));
-            octets.copy_from_slice(&((before & keep) | set).to_le_bytes());
+    pub fn apply(self, words: &[u64], packet: &mut Packet, copied: &mut Vec<u8>, reserve: usize) {
+        match self.moved {
+            None => change(words, packet.bytes_mut()),
+            Some(moved) => moved.apply(words, packet, copied, reserve),
         }
-        true
     }
+}
 
-    /// Writes what takes the place of the octets that are taken.
+impl Moved {
     #[inline]
-    pub fn write(self, words: &[u64], packet: &[u8], out: &mut Vec<u8>) {
-        out.clear();
-        let Some(Moved { literal, runs, mixed }) = self.moved else {
-            out.extend_from_slice(&packet[..self.taken()]);
-            self.change(words, out);
-            return;
-        };
+    fn apply(self, words: &[u64], packet: &mut Packet, copied: &mut Vec<u8>, reserve: usize) {
+        let Self { taken, literal, sources, runs, mixed } = self;
+        copied.clear();
+        copied.extend_from_slice(&packet.bytes()[..sources as usize]);
         let (runs, words) = words.split_at(2 * usize::from(runs));
         let (mixed, words) = words.split_at(2 * usize::from(mixed));
-        out.extend_from_slice(&bytemuck::cast_slice(words)[..literal as usize]);
+        let out = packet.open_front(taken as usize, literal as usize, reserve);
+        out.copy_from_slice(&bytemuck::cast_slice(words)[..literal as usize]);
         for (from, to, len) in unpacked(runs) {
             let len = len as usize;
-            out[to..to + len].copy_from_slice(&packet[from..from + len]);
+            out[to..to + len].copy_from_slice(&copied[from..from + len]);
         }
         for (from, to, mask) in unpacked(mixed) {
-            out[to] |= packet[from] & mask as u8;
+            out[to] |= copied[from] & mask as u8;
         }
+        copied.clear();
+    }
+}
+
+/// Where, and which bits stay, and the others.
+fn changes(words: &[u64]) -> impl Iterator<Item = (usize, u64, u64)> {
+    let (words, _) = words.as_chunks();
+    words.iter().map(|[at, keep, set]| (*at as usize, *keep, *set))
+}
+
+/// Changes a packet where it stands.
+#[inline]
+fn change(words: &[u64], packet: &mut [u8]) {
+    for (at, keep, set) in changes(words) {
+        let octets = &mut packet[at..at + 8];
+        let before = u64::from_le_bytes((&*octets).try_into().expect("eight octets"));
+        octets.copy_from_slice(&((before & keep) | set).to_le_bytes());
     }
 }
 
@@ -247,19 +257,30 @@ mod tests {
                 _ => *octet,
             });
             let expected: Vec<u8> = expected.collect();
-            let mut changed = packet.clone();
-            assert!(edit.plan.change(&edit.words, &mut changed));
-            assert_eq!((&changed, &edit.applied(&packet)), (&expected, &expected), "{len} octets");
+            assert_eq!((edit.applied(&packet), edit.plan.moved), (expected, None), "{len} octets");
         }
         let moved = Edit::new(9, &[1; 8], &[LITERAL; 64], |_| panic!("all stand in their places"));
-        assert!(!moved.plan.change(&moved.words, &mut [0; 9]), "the packet becomes shorter");
+        assert!(moved.in_place().is_none(), "the packet becomes shorter");
+    }
+
+    #[test]
+    fn octets_move_though_others_take_their_place() {
+        // Three octets more in front, and none of the first two stays where it was.
+        let sources: Vec<u32> = octets(1).chain([LITERAL; 24]).chain(octets(0)).collect();
+        let edit = Edit::new(2, &[2, 7, 8, 9, 1], &sources, |_| panic!("all stand in their places"));
+        for (headroom, reserve) in [(3, 0), (0, 3), (9, 0)] {
+            let (mut packet, mut copied) = (Packet::new(headroom, &[5, 6, 3]), vec![]);
+            edit.plan.apply(&edit.words, &mut packet, &mut copied, reserve);
+            assert_eq!((packet.bytes(), copied.len()), (&[6, 7, 8, 9, 5, 3][..], 0));
+        }
     }
 
     #[test]
     fn what_stays_before_the_payload_is_left_alone() {
         let sources: Vec<u32> = [LITERAL; 8].into_iter().chain(octets(1)).chain(octets(2)).collect();
         let edit = Edit::new(3, &[5, 1, 2], &sources, |_| panic!("all stand in their places"));
-        assert_eq!(edit.plan, Plan { taken: 1, moved: Some(Moved { literal: 1, runs: 0, mixed: 0 }) });
+        let moved = Moved { taken: 1, literal: 1, sources: 0, runs: 0, mixed: 0 };
+        assert_eq!(edit.plan, Plan { moved: Some(moved) });
         assert_eq!(edit.applied(&[0, 8, 9, 4]), [5, 8, 9, 4]);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::{CounterId, Handle, TableId};
-use runtime::{AllTogether, Found, FoundTogether};
+use runtime::{AllTogether, Found, FoundTogether, Packet};
 
 use crate::edit::Plan;
 use crate::reads::Read;
@@ -96,22 +96,10 @@ impl Kept {
         &self.memory[self.edit_at.into()..]
     }
 
-    /// Changes a packet where it stands; false if octets would move.
+    /// Changes a packet, and takes memory for that from `copied`. It has so much in reserve for headers that it may gain.
     #[inline]
-    pub fn change(&self, packet: &mut [u8]) -> bool {
-        self.plan.change(self.edit(), packet)
-    }
-
-    /// Octets of a packet that [`Self::write`] replaces.
-    #[inline]
-    pub fn replaced(&self) -> usize {
-        self.plan.taken()
-    }
-
-    /// Writes what takes their place.
-    #[inline]
-    pub fn write(&self, packet: &[u8], out: &mut Vec<u8>) {
-        self.plan.write(self.edit(), packet, out);
+    pub fn apply(&self, packet: &mut Packet, copied: &mut Vec<u8>, reserve: usize) {
+        self.plan.apply(self.edit(), packet, copied, reserve);
     }
 
     /// All that it was made of; what was found together is among what was found.

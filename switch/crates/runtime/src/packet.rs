@@ -61,22 +61,27 @@ impl Packet {
         self.end = self.start + len.min(self.len());
     }
 
-    /// Replaces the first `taken` bytes by `headers`. The rest stays where it is in memory as long as the headroom
-    /// lasts; it is used up only by packets that recirculate and grow each time, and then made anew with `reserve`
-    /// bytes.
+    /// Replaces the first `taken` bytes by `headers`.
     #[inline]
     pub fn replace_front(&mut self, taken: usize, headers: &[u8], reserve: usize) {
+        self.open_front(taken, headers.len(), reserve).copy_from_slice(headers);
+    }
+
+    /// Puts `len` bytes, which are to be written, in place of the first `taken`. The rest stays where it is in memory as
+    /// long as the headroom lasts; it is used up only by packets that recirculate and grow each time, and then made anew
+    /// with `reserve` bytes.
+    #[inline]
+    pub fn open_front(&mut self, taken: usize, len: usize, reserve: usize) -> &mut [u8] {
         let payload = self.start + taken.min(self.len());
-        if let Some(start) = payload.checked_sub(headers.len()) {
-            self.buffer[start..payload].copy_from_slice(headers);
+        if let Some(start) = payload.checked_sub(len) {
             self.start = start;
         } else {
-            let mut buffer = vec![0; reserve];
-            buffer.extend_from_slice(headers);
+            let mut buffer = vec![0; reserve + len];
             buffer.extend_from_slice(&self.buffer[payload..self.end]);
             (self.start, self.end) = (reserve, buffer.len());
             self.buffer = buffer;
         }
+        &mut self.buffer[self.start..self.start + len]
     }
 }
 

@@ -208,11 +208,7 @@ impl Engine<'_> {
             End::DroppedInIngress => self.drop_packet(DropReason::Ingress),
             End::DroppedInEgress(_) => self.drop_packet(DropReason::Egress),
             End::Sent(port) => {
-                if !way.change(self.context.packet.bytes_mut()) {
-                    self.context.cursor = way.replaced();
-                    way.write(self.context.packet.bytes(), &mut self.context.out);
-                    self.context.finish();
-                }
+                way.apply(&mut self.context.packet, &mut self.context.out, self.headroom);
                 self.transmit(port, now, sink);
             }
         }
