@@ -10,10 +10,14 @@ use crate::table::DEFAULT;
 
 /// Sets at most of what most ways find, which each burst of packets hits, and of what some find besides.
 const COMMON: usize = 16;
-const OTHERS: usize = 256;
-/// A set is worth its place if it has so many entries more than another one that would do.
+const OTHERS: usize = 1024;
+/// A set has so many entries at least. A common one is worth its place if it has as many more than another one that would
+/// do: each burst hits it too. Of the others, each more entry is worth one.
 const WORTH: usize = 2;
-/// What so many of the last thousands of ways found, others find too.
+/// Where there is no room, so many sets are looked at whether nobody has them any more.
+const LOOKED_AT: usize = 64;
+/// What one in so many of the last thousands of ways found is common; what so many of them found, others find too.
+const COMMON_IN: u32 = 8;
 const OFTEN: u32 = 4;
 /// After so many ways, what they found counts half.
 const MANY_WAYS: u32 = 2048;
@@ -37,9 +41,7 @@ pub type AllTogether = [Option<FoundTogether>; 2];
 pub(crate) struct Together {
     common: Sets,
     others: Sets,
-    /// All that the last way found.
-    last: Vec<Found>,
-    /// How many ways found an entry.
+    /// How many of the last ways found an entry.
     ways_of: HashMap<Found, u32>,
     ways: u32,
 }
@@ -47,8 +49,12 @@ pub(crate) struct Together {
 #[derive(Debug, Default)]
 struct Sets {
     sets: Vec<Set>,
+    /// Their numbers, by what stands first in each.
+    by_first: HashMap<Found, Vec<usize>>,
     /// Numbers of those that have hits.
     hit: Vec<usize>,
+    /// Where it is looked next for one that nobody has.
+    looked_at: usize,
 }
 
 #[derive(Debug)]
@@ -81,10 +87,11 @@ impl Together {
     /// Takes sets out of what a way found, where there are some to take, and room for them.
     pub fn take(&mut self, found: &mut Vec<Found>) -> AllTogether {
         let before = found.clone();
-        let common = self.common.take(found, COMMON, |one| one.1 == DEFAULT || self.last.contains(one));
-        let others = self.others.take(found, OTHERS, |one| self.ways_of.get(one).is_some_and(|ways| *ways >= OFTEN));
+        let (all, ways_of) = (self.ways, |one: &Found| self.ways_of.get(one).copied().unwrap_or(0));
+        let is_common = |one: &Found| one.1 == DEFAULT || ways_of(one) * COMMON_IN > all;
+        let common = self.common.take(found, COMMON, WORTH, is_common);
+        let others = self.others.take(found, OTHERS, 1, |one| ways_of(one) >= OFTEN);
         self.note_way(&before);
-        self.last = before;
         [(true, common), (false, others)].map(|(is_common, taken)| {
             let (number, found) = taken?;
             Some(FoundTogether { is_common, number, found })
@@ -98,7 +105,7 @@ impl Together {
         }
         self.ways += 1;
         if self.ways == MANY_WAYS {
-            self.ways = 0;
+            self.ways /= 2;
             self.ways_of.retain(|_, ways| {
                 *ways /= 2;
                 *ways > 0
@@ -129,32 +136,28 @@ impl Together {
 }
 
 impl Sets {
-    /// Takes a set of what is shared out of what a way found.
+    /// Takes a set of what is shared out of what a way found; a new one if it has so many `more` than those that are known.
     fn take(
         &mut self,
         found: &mut Vec<Found>,
         most: usize,
+        more: usize,
         is_shared: impl Fn(&Found) -> bool,
     ) -> Option<(usize, Arc<[Found]>)> {
         // What a way finds twice counts twice.
         let once: Vec<Found> =
             found.iter().filter(|one| found.iter().filter(|it| it == one).count() == 1).copied().collect();
-        let known = (0..self.sets.len()).filter(|set| self.sets[*set].found.iter().all(|one| once.contains(one)));
-        let known = known.max_by_key(|set| self.sets[*set].found.len());
+        let begun = once.iter().filter_map(|one| self.by_first.get(one)).flatten();
+        let known = begun.filter(|set| self.sets[**set].found.iter().all(|one| once.contains(one)));
+        let known = known.copied().max_by_key(|set| self.sets[*set].found.len());
         let known_len = known.map_or(0, |set| self.sets[set].found.len());
         let (entries, missed): (Vec<_>, Vec<_>) =
             once.into_iter().filter(is_shared).partition(|(_, slot)| *slot != DEFAULT);
         let shared = entries.len() + missed.len();
-        let room = if shared >= known_len + WORTH { self.room(most) } else { None };
+        let room = if shared >= WORTH.max(known_len + more) { self.room(most) } else { None };
         let number = match room {
             Some(number) => {
-                let all = [&entries[..], &missed].concat().into();
-                let set = Set { found: all, entries: entries.len(), hits: Hits::default(), missed: Hits::default() };
-                if number == self.sets.len() {
-                    self.sets.push(set);
-                } else {
-                    self.sets[number] = set;
-                }
+                self.put(number, &[&entries[..], &missed].concat(), entries.len());
                 number
             }
             None => known?,
@@ -164,12 +167,33 @@ impl Sets {
         Some((number, set.clone()))
     }
 
-    /// The place of a set that nobody has, or of another one.
-    fn room(&self, most: usize) -> Option<usize> {
+    /// Puts a set in the place of another one, or behind all.
+    fn put(&mut self, number: usize, found: &[Found], entries: usize) {
+        let set = Set { found: found.into(), entries, hits: Hits::default(), missed: Hits::default() };
+        if number == self.sets.len() {
+            self.sets.push(set);
+        } else {
+            let before = std::mem::replace(&mut self.sets[number], set);
+            let first = before.found[0];
+            let numbers = self.by_first.get_mut(&first).expect("each set is among those of what stands first in it");
+            numbers.retain(|it| *it != number);
+            if numbers.is_empty() {
+                self.by_first.remove(&first);
+            }
+        }
+        self.by_first.entry(found[0]).or_default().push(number);
+    }
+
+    /// The place behind all sets, or of one that nobody has, if one is found.
+    fn room(&mut self, most: usize) -> Option<usize> {
+        if self.sets.len() < most {
+            return Some(self.sets.len());
+        }
         let is_free =
             |set: &Set| Arc::strong_count(&set.found) == 1 && set.hits.packets == 0 && set.missed.packets == 0;
-        let free = self.sets.iter().position(is_free);
-        free.or_else(|| (self.sets.len() < most).then_some(self.sets.len()))
+        let looked_at = (self.looked_at..).take(LOOKED_AT.min(most)).map(|number| number % most);
+        self.looked_at = (self.looked_at + LOOKED_AT) % most;
+        looked_at.into_iter().find(|number| is_free(&self.sets[*number]))
     }
 
     #[inline]

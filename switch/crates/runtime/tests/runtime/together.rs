@@ -73,20 +73,14 @@ fn what_ways_find_together_is_counted_by_each_entry() {
 fn a_set_that_nobody_has_makes_room() {
     let device = counted(8);
     let mut context = Context::new(&device, 0);
-    let mut sets: Vec<FoundTogether> = vec![];
-    // Each finds what no other does.
-    let take = |context: &mut Context<'_>, number: u32| {
-        let of = |table: u32| [(TableId::new(table as usize), number), (TableId::new(1 + table as usize), number)];
-        let [common, others] = context.found_together(&mut (0..6).step_by(2).flat_map(of).collect());
+    // Each finds nothing where no other does.
+    let take = |context: &mut Context<'_>, number: usize| {
+        let [common, others] = context
+            .found_together(&mut vec![(TableId::new(2 * number), DEFAULT), (TableId::new(2 * number + 1), DEFAULT)]);
         assert_eq!(others, None);
         common
     };
-    assert!(take(&mut context, 1001).is_none(), "nothing is the same as before");
-    for number in 0..100 {
-        take(&mut context, number);
-        // The second time all is.
-        sets.extend(take(&mut context, number));
-    }
+    let mut sets: Vec<FoundTogether> = (0..100).filter_map(|number| take(&mut context, number)).collect();
     assert_eq!(sets.len(), 16);
     assert!(take(&mut context, 99).is_none());
     sets.pop();
@@ -111,15 +105,41 @@ fn what_a_few_ways_find_is_counted_together_besides_what_all_do() {
     for _ in 0..4 {
         assert!((0..300).all(|number| take(&mut context, number).is_none()), "not yet");
     }
-    let mut sets: Vec<FoundTogether> = (0..300).filter_map(|number| take(&mut context, number)).collect();
-    assert_eq!(sets.len(), 256, "as many as there is room for");
+    let mut sets: Vec<FoundTogether> = vec![];
+    for four in (0..1100).step_by(4) {
+        // Now and then what was found before counts half, so it takes some more.
+        let mut taken = [const { None }; 4];
+        for _ in 0..8 {
+            (four..).zip(&mut taken).for_each(|(number, taken)| *taken = take(&mut context, number).or(taken.take()));
+        }
+        sets.extend(taken.into_iter().flatten());
+    }
+    assert_eq!(sets.len(), 1024, "as many as there is room for");
     // Only the first of them is of entries that are there.
     let before = counts(&device);
     context.note_found_together(&sets[0]);
     context.idle();
     let count = |number: usize| counts(&device)[number][1].0 - before[number][1].0;
     assert_eq!([0, 1, 2, 3, 4].map(count), [0, 0, 1, 1, 0]);
-    assert!(take(&mut context, 298).is_none());
+    let mut last_four = || (0..80).filter_map(|turn| take(&mut context, 1096 + turn % 4)).next();
+    assert!(last_four().is_none());
     sets.remove(0);
-    assert!(take(&mut context, 299).is_some(), "one that nobody has makes room");
+    assert!(last_four().is_some(), "one that nobody has makes room");
+}
+
+#[test]
+fn what_one_entry_more_is_found_with_is_counted_with_it() {
+    let device = counted(8);
+    let mut context = Context::new(&device, 0);
+    let mut take = |entries: &[(usize, u32)]| {
+        let mut found: Vec<Found> = entries.iter().map(|(table, number)| (TableId::new(*table), *number)).collect();
+        let [_, others] = context.found_together(&mut found);
+        (others.map_or(0, |set| set.found().len()), found.len())
+    };
+    // What few of many ways find is not common.
+    assert!((0..300).all(|number| take(&[(5, number)]) == (0, 1)));
+    let mut often = |entries: &[(usize, u32)]| (0..5).fold((0, 0), |_, _| take(entries));
+    assert_eq!(often(&[(0, 1), (1, 1)]), (2, 0));
+    assert_eq!(often(&[(0, 1), (1, 1), (2, 5)]), (3, 0));
+    assert_eq!(often(&[(4, 1)]), (0, 1), "one alone is no set");
 }
