@@ -165,6 +165,33 @@ fn a_flow_has_a_way_for_each_of_the_few_things_that_registers_say() {
     assert!(cells.contains(&BigUint::from(400u32)));
 }
 
+#[test]
+fn what_holds_by_the_packet_too_does_not_ask_the_time() {
+    let program = V1model {
+        ingress_declarations: "",
+        // Where both hold, it is the second that a way can be kept for.
+        ingress: "standard.egress_spec = 1;
+            bit<200> none = 0;
+            if ((3w4 <= (bit<3>)none || 8w56 < (bit<8>)standard.ingress_global_timestamp) || hdr.name.more != 0) {
+                standard.egress_spec = 2;
+            }",
+        egress_declarations: "",
+        egress: "",
+        ..PROGRAM
+    };
+    for kind in [BackendKind::Flows, BackendKind::CheckedFlows] {
+        let program = Arc::new(loader::load(&program.text(), kind).unwrap_or_else(|error| panic!("{error}")));
+        let (mut traffic, mut sent) = (Traffic::default(), Sent::default());
+        let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
+        for round in 0..300 {
+            engine.receive(7, &[0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], 77_000 * round, &mut sent);
+        }
+        drop(engine);
+        let flows = traffic.flows;
+        assert_eq!((flows.learned, flows.hits, flows.kept_out), (1, 299, 0), "{kind:?}");
+    }
+}
+
 /// Has a register changed between ingress and egress of the next packet, as another thread or a controller may.
 struct Between<'d> {
     sent: Sent,

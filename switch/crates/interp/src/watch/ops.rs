@@ -60,9 +60,9 @@ impl Run<'_, '_> {
                     (BinaryOp::Shr, [None, Some(by)], _) if by < width.into() => {
                         a.slice(u32::from(width) - 1, by as u32)
                     }
-                    // Of two that do, the one that is the same for all packets of the way.
+                    // Of two that do, the one that asks for less: whether a way can be kept must not depend on the other.
                     _ if absorbs(op, values[1], width.into())
-                        && (b.is_fixed() || !absorbs(op, values[0], width.into())) =>
+                        && (!absorbs(op, values[0], width.into()) || watcher.sets.asks(b) < watcher.sets.asks(a)) =>
                     {
                         watcher.sets.join([b])
                     }

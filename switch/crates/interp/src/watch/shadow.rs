@@ -137,6 +137,16 @@ impl Shadow {
 }
 
 impl Sets {
+    /// What a value asks for, in order: nothing, the packet, registers or the time, what is another thing for each packet.
+    pub fn asks(&mut self, shadow: Shadow) -> u8 {
+        let set = self.get(shadow);
+        match shadow {
+            _ if set.unstable => 3,
+            _ if set.cells != 0 || set.form.is_some() => 2,
+            _ => u8::from(!shadow.is_fixed()),
+        }
+    }
+
     /// The sum that a value is, if it is one.
     pub fn sum(&self, shadow: Shadow) -> Option<Sum> {
         match shadow.copied() {
