@@ -26,7 +26,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-multipath-sender bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet session figures soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-loom test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-fleet fleet-schedules test-bench test-aarch64 fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-multipath-sender bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page bench-fleet session figures soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -101,10 +101,14 @@ exercise: lab-programs ## Check an exercise of docs/exercises: N=1 to 5, FILE=yo
 	@test -n "$(N)" || { echo "say which, and your file: make exercise N=1 FILE=mine.py (docs/exercises/)"; exit 2; }
 	@PYTHONPATH=topo $(BIN)/python -m exercises.check $(N) $(FILE)
 
-test: test-switch test-binding test-p4src test-controller test-ptf test-topo test-packages test-bench ## All tests
+test: test-switch test-loom test-binding test-p4src test-controller test-ptf test-topo test-packages test-bench ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
+
+# In a folder of its own: loom's words are others all through the crates.
+test-loom: ## What threads share, in all orders of their steps (loom)
+	cd switch && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --locked -p tables -p runtime --test loom
 
 test-binding: venv-switch ## The Python modules' tests
 	$(BIN)/python -m pytest -q switch/crates/python/tests topo/host/python/tests

@@ -1,10 +1,10 @@
 //! Arguments of actions in the form that packets read: words laid out as [`ir::Action`] says.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ir::{Action, storage_size};
 use num_bigint::BigUint;
+use tables::sync::AtomicU64;
 
 use crate::error::{Problem, What, WriteError};
 

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use tables::sync::AtomicU64;
 use tables::{Epochs, Slots, Words};
 
 /// The meaning of a record's first word.

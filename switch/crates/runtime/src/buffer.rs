@@ -1,11 +1,11 @@
 //! Packet buffers: copies that a program keeps for a time, by queue and number.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::atomic::AtomicU64;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ir::FieldListId;
+use tables::sync::{AtomicU64, Mutex, MutexGuard};
 
 /// What a copy costs beside its octets, so that small ones are bounded too.
 const OVERHEAD: u64 = 128;

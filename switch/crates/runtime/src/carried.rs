@@ -6,13 +6,13 @@
 //!
 //! Numbers have 64 bits, the lowest octet first. Pages that were never touched are left out.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::cells::Counters;
 use crate::device::Device;
 use crate::paged::Paged;
 use crate::registers::Registers;
+use tables::sync::AtomicU64;
 
 impl Device {
     /// The registers and counters of now. No packet may run meanwhile.

@@ -1,10 +1,10 @@
 //! Counters and meters.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ir::MeterUnit;
+use tables::sync::{AtomicU64, Mutex, MutexGuard, zeroed};
 
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{Problem, What, WriteError};
@@ -26,7 +26,7 @@ impl Counters {
 
     /// Counts packets of so many bytes together; beyond the end nothing happens.
     pub fn count(&self, index: u64, packets: u64, bytes: u64) {
-        if let Some([count, sum]) = self.0.make(index, 2, bytemuck::zeroed_slice_box) {
+        if let Some([count, sum]) = self.0.make(index, 2, zeroed) {
             count.fetch_add(packets, Relaxed);
             sum.fetch_add(bytes, Relaxed);
         }
@@ -41,7 +41,7 @@ impl Counters {
 
     pub fn write(&self, index: u64, data: CounterData) -> Result<(), WriteError> {
         self.0.check(index)?;
-        if let Some([packets, bytes]) = self.0.make(index, 2, bytemuck::zeroed_slice_box) {
+        if let Some([packets, bytes]) = self.0.make(index, 2, zeroed) {
             packets.store(data.packets, Relaxed);
             bytes.store(data.bytes, Relaxed);
         }

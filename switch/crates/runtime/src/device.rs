@@ -1,11 +1,11 @@
 //! The state of one loaded program.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Release;
 
 use ir::*;
 use num_bigint::BigUint;
+use tables::sync::AtomicU8;
 use tables::{Epochs, Reader};
 
 use crate::buffer::{Buffer, BufferState, KeptPacket};

@@ -1,10 +1,10 @@
 //! Where compiled code finds the cells of registers without a call.
 
 use std::sync::atomic::Ordering::Release;
-use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use ir::Program;
 use num_bigint::BigUint;
+use tables::sync::{AtomicPtr, AtomicU64, zeroed};
 
 use crate::paged::{PAGE, pages};
 
@@ -21,7 +21,7 @@ pub struct PageTable {
 
 impl PageTable {
     pub(crate) fn new(count: usize) -> Self {
-        let blank: Box<[AtomicU64]> = bytemuck::zeroed_slice_box(PAGE as usize);
+        let blank: Box<[AtomicU64]> = zeroed(PAGE as usize);
         let first = blank.as_ptr().cast_mut();
         Self { pages: (0..=count).map(|_| AtomicPtr::new(first)).collect(), _blank: blank }
     }

@@ -1,10 +1,9 @@
 //! Arrays of cells whose pages come into being when they are first written. What is never touched takes no memory.
 
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::WriteError;
+use tables::sync::{AtomicU64, OnceLock, zeroed};
 
 /// Cells of a page.
 pub const PAGE: u64 = 4096;
@@ -69,7 +68,7 @@ impl Paged<AtomicU64> {
         if len == 0 || words.len() != 8 * len {
             return false;
         }
-        let page = self.pages[page].get_or_init(|| bytemuck::zeroed_slice_box(len));
+        let page = self.pages[page].get_or_init(|| zeroed(len));
         for (word, bytes) in page.iter().zip(words.as_chunks().0) {
             word.store(u64::from_le_bytes(*bytes), Relaxed);
         }

@@ -3,11 +3,11 @@
 mod objects;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ir::*;
+use tables::sync::{AtomicU64, Mutex, MutexGuard};
 use tables::{Blocks, Epochs, Slots, Words};
 
 use crate::action::{data_words, decode, encode};

@@ -1,6 +1,6 @@
 //! Registers, for the packets of one thread.
 
-use std::sync::MutexGuard;
+use tables::sync::MutexGuard;
 
 use ir::{Handle, RegisterId};
 

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64, fence};
-use std::{hint, thread};
 
 use num_bigint::BigUint;
+use tables::sync::{AtomicU32, AtomicU64, fence, hint, thread, zeroed};
 
 use crate::error::{Problem, What, WriteError};
 use crate::page_table::PageTable;
@@ -158,7 +157,7 @@ impl Registers {
     /// So many words of cells that were never written, for the page of a cell.
     fn page(&self, index: u64, len: usize) -> Box<[AtomicU64]> {
         if self.initial.iter().all(|word| *word == 0) {
-            let page = bytemuck::zeroed_slice_box(len);
+            let page = zeroed(len);
             self.show((index / PAGE) as usize, &page);
             return page;
         }

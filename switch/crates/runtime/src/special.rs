@@ -6,11 +6,11 @@
 //! change the table. So the code never runs while it is wrong, a packet that comes after a write was answered never
 //! meets what was there before it, and none sees a later write without an earlier one.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ir::{FunctionId, Match, TableId};
+use tables::sync::{AtomicU64, Mutex, MutexGuard, thread};
 
 use crate::barrier::Barrier;
 use crate::context::Context;
@@ -103,7 +103,7 @@ impl Special {
         self.barrier.pass_rarely();
         for running in &*lock(&self.running) {
             while (1..=number).contains(&running.0.load(SeqCst)) {
-                std::thread::yield_now();
+                thread::yield_now();
             }
         }
     }

@@ -5,11 +5,11 @@
 //! packets write, and gives it back at the end of the block (parser, ingress, egress and so on): whatever a block does with
 //! registers is one step for all other packets. Packets that come to no such register never wait.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ir::{Handle, Inst, Program, RegisterId};
+use tables::sync::{AtomicBool, Mutex, MutexGuard};
 
 /// There is one turn for all registers of a program: with one for each, two packets could wait for each other.
 pub(crate) struct Turns {

@@ -1,9 +1,10 @@
 //! Value sets of parsers.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ir::{Handle, Match, ValueSetId};
+use tables::sync::Mutex;
 use tables::{Epochs, Reader, Table, Writer};
 
 use crate::device::Device;

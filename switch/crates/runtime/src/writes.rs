@@ -6,12 +6,10 @@
 //! version, need not look at the object again until more have begun: those that are counted had made the versions of their
 //! objects odd before, and one that is not counted has changed nothing yet.
 
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
-use std::sync::atomic::fence;
 
 use ir::{Handle, ProfileId, Program, TableId, ValueSetId};
+use tables::sync::{AtomicU64, OnceLock, fence};
 
 /// What packets find something in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +180,8 @@ mod tests {
 
     #[test]
     fn those_elsewhere_are_told_before_a_write_what_concerns_them() {
-        use std::sync::{Arc, Mutex};
+        use std::sync::Arc;
+        use tables::sync::Mutex;
         let (writes, told) = (writes(), Arc::new(Mutex::new(vec![])));
         let write = |object| drop(writes.begin(object));
         let table = Object::Table(TableId::new(TABLE as usize));

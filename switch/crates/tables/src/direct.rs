@@ -1,7 +1,8 @@
 //! A short exact key is its own place: one load, whatever the key.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::sync::{AtomicU64, zeroed};
 
 /// The longest key, in bits: half a megabyte, of which the system gives only the pages that are written.
 pub(crate) const MOST_BITS: u32 = 16;
@@ -17,7 +18,7 @@ pub(crate) struct DirectIndex {
 impl DirectIndex {
     /// For keys of so many bits, at most [`MOST_BITS`].
     pub fn new(width: u32) -> Self {
-        Self { places: bytemuck::zeroed_slice_box(1 << width), shift: 64 - width.next_multiple_of(8) }
+        Self { places: zeroed(1 << width), shift: 64 - width.next_multiple_of(8) }
     }
 
     /// Slot and body of a key.

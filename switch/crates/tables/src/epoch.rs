@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 
 use crate::segments::Words;
+use crate::sync::{AtomicU32, AtomicU64, fence};
 
 /// Words of a reader's record: two cache lines, so that readers don't disturb each other.
 const STRIDE: usize = 16;

@@ -1,9 +1,9 @@
 //! A hash over records, read while it is changed and grown one bucket at a time.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::segments::Words;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// Buckets per entry.
 const SPREAD: u64 = 2;

@@ -20,6 +20,7 @@ mod key;
 mod lpm;
 mod segments;
 mod slots;
+pub mod sync;
 mod table;
 mod trie;
 mod tuple;

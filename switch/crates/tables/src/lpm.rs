@@ -25,12 +25,12 @@
 mod shape;
 mod writer;
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::blocks::Blocks;
 use crate::key::bits;
 use crate::segments::Words;
+use crate::sync::AtomicU64;
 use crate::trie::{self, Place};
 use shape::Shape;
 pub(crate) use writer::LpmWriter;

@@ -1,7 +1,8 @@
 //! Memory that grows without moving what it holds.
 
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::array;
+
+use crate::sync::{AtomicU64, OnceLock, zeroed};
 
 /// Items in segments, each twice as long as the one before, so an item never moves and a reader needs no lock. `stride`
 /// neighbouring items make one record.
@@ -20,7 +21,7 @@ impl<T> Segments<T> {
     /// Nothing yet; the first segment will hold `2^shift` records, `shift` at least 1.
     pub fn new(shift: u32, stride: usize) -> Self {
         assert!(shift >= 1 && stride >= 1);
-        Self { shift, stride, parts: [const { OnceLock::new() }; 32] }
+        Self { shift, stride, parts: array::from_fn(|_| OnceLock::new()) }
     }
 
     #[inline]
@@ -72,7 +73,7 @@ impl Words {
     /// Makes the segment of a record, if it is not there. The memory comes zeroed from the system, so what is not used
     /// costs nothing.
     pub fn ensure(&self, record: u32) {
-        self.ensure_with(record, bytemuck::zeroed_slice_box);
+        self.ensure_with(record, zeroed);
     }
 }
 

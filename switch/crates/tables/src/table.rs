@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::direct::{self, DirectIndex};
@@ -12,6 +11,7 @@ use crate::key::{FieldKind, FieldSpec, Pattern, Schema, hash, load, unload};
 use crate::lpm::{self, LpmIndex, LpmWriter, SLOT_BITS, length_of};
 use crate::segments::Words;
 use crate::slots::Slots;
+use crate::sync::AtomicU64;
 use crate::tuple::{self, TupleSpace, TupleWriter};
 
 /// What a lookup found.

@@ -1,11 +1,11 @@
 //! Longest prefix match: a trie of six bits a step whose one-way stretches are pressed together.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::blocks::Arena;
 use crate::key::bits;
 use crate::segments::Words;
+use crate::sync::AtomicU64;
 
 /// Bits a node branches on.
 const STEP: u32 = 6;

@@ -18,13 +18,13 @@ mod grouping;
 mod parts;
 mod writer;
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use crate::blocks::Blocks;
 use crate::hash::HashIndex;
 use crate::key::{FieldKind, SECRETS, Schema, bits, spread};
 use crate::segments::Words;
+use crate::sync::AtomicU64;
 pub(crate) use writer::TupleWriter;
 
 /// A range field's bits in the key's words.

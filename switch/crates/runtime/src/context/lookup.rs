@@ -1,9 +1,9 @@
 //! What a packet finds in tables.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use ir::*;
+use tables::sync::AtomicU64;
 
 use super::{Context, PACKET};
 use crate::bits::BitString;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use ir::*;
+use tables::sync::{AtomicU32, AtomicU64, Mutex, MutexGuard};
 use tables::{Epochs, Segments, Words, Writer};
 
 use crate::action::data_words;

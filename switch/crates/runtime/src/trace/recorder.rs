@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::mem;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use super::{Cause, Event};
+use tables::sync::{AtomicU32, Mutex, MutexGuard};
 
 /// Steps noted of one packet with all its copies: a program that loops must not fill the memory. Copies, ends and the
 /// errors of parsers are noted all the same; the engine bounds them.

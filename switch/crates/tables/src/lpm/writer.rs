@@ -1,6 +1,5 @@
 //! How the index of prefixes is changed.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::shape::Shape;
@@ -9,10 +8,11 @@ use crate::blocks::{Arena, Blocks};
 use crate::epoch::Epochs;
 use crate::key::bits;
 use crate::segments::Words;
+use crate::sync::{AtomicU64, zeroed};
 use crate::trie::{self, Place};
 
 /// A table of fewer entries has no array: its trie is in the cache.
-const LARGE: u64 = 1024;
+const LARGE: u64 = if cfg!(loom) { 16 } else { 1024 };
 /// The most entries in a block: half a line of the cache.
 const MOST_IN_BLOCK: usize = 7;
 
@@ -122,8 +122,7 @@ impl LpmWriter {
         self.made_for = if large { slots.len() as u64 } else { 0 };
         let shape = Shape::of(&order.iter().map(|(first, length, _)| (*first, *length)).collect::<Vec<_>>());
         let shape = shape.filter(|_| large);
-        let array: Box<[AtomicU64]> =
-            shape.map(|shape| bytemuck::zeroed_slice_box(1 << shape.index_bits)).unwrap_or_default();
+        let array: Box<[AtomicU64]> = shape.map(|shape| zeroed(1 << shape.index_bits)).unwrap_or_default();
         let root = AtomicU64::new(0);
         let state = State { trie: Place::of(&root), array: shape.map(|shape| (shape, &array[..])) };
         let arena = &mut Arena { words: &index.words, blocks: &mut self.blocks, epochs };

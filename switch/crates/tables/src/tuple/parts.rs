@@ -1,10 +1,10 @@
 //! Patterns as they stand in records, and back.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{KEY, Layout, STATE};
 use crate::key::{FieldKind, Pattern, Schema, bits, load, unload};
+use crate::sync::AtomicU64;
 
 /// A pattern in the form of records.
 pub struct Parts {

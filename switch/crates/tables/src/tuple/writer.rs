@@ -1,7 +1,6 @@
 //! How a tuple space is changed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::grouping::{Entries, Group, group, masked, needed_bits, ones};
@@ -13,6 +12,7 @@ use crate::hash::HashIndex;
 use crate::key::{Pattern, Schema, hash};
 use crate::segments::Words;
 use crate::slots::Slots;
+use crate::sync::AtomicU64;
 
 /// So few tuples are not worth grouping.
 const FEW: usize = 4;
