@@ -1,4 +1,4 @@
-//! What readers and a writer do at the same time, in every order of their steps and with every older value that a load may
+//! What readers and a writer do at the same time, in many orders of their steps and with every older value that a load may
 //! still see. `make test-loom`; in other builds there is nothing here.
 #![cfg(loom)]
 
@@ -145,7 +145,7 @@ fn check_array(made: bool, preemptions: usize) {
         let epochs = Epochs::new();
         let (table, mut writer) = table(Schema { fields: fields.clone() }, 32, &epochs);
         let before = if made { 15 } else { 16 };
-        let bodies: Vec<u32> =
+        let slots: Vec<u32> =
             (0..before).map(|first| writer.insert(&pattern(first, 0), |slot| slot).unwrap()).collect();
         let mut reader = Reader::new(&epochs);
         let packets = thread::spawn(move || {
@@ -161,7 +161,7 @@ fn check_array(made: bool, preemptions: usize) {
         } else {
             writer.insert(&pattern(3, 1), |slot| slot).unwrap();
             writer.insert(&pattern(3, 2), |slot| slot).unwrap();
-            writer.remove(bodies[4]);
+            writer.remove(slots[4]);
         }
         packets.join().unwrap();
     });

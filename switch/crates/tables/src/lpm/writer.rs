@@ -11,7 +11,7 @@ use crate::segments::Words;
 use crate::sync::{AtomicU64, zeroed};
 use crate::trie::{self, Place};
 
-/// A table of fewer entries has no array: its trie is in the cache.
+/// A table of fewer entries has no array: its trie is in the cache. Loom would not get through the steps of many.
 const LARGE: u64 = if cfg!(loom) { 16 } else { 1024 };
 /// The most entries in a block: half a line of the cache.
 const MOST_IN_BLOCK: usize = 7;
