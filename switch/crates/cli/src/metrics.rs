@@ -1,5 +1,6 @@
 //! Counters in Prometheus' text form.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use listen::Listener;
-use pipeline::{DropReason, FlowStats};
+use pipeline::{DropReason, FlowStats, PortStats};
 use runtime::{BufferCounts, BufferState};
 use service::{Hub, Refused};
 use tracing::{info, warn};
@@ -50,8 +51,11 @@ fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) 
             let _ = writeln!(text, "wayname_switch_{name}{labels} {value}");
         }
     };
-    let ports = &counters.stats.ports;
-    let per_port = |value: fn(&pipeline::PortStats) -> u64| {
+    // A port that carried nothing yet counts from zero, and has its counters from the start: a rate needs where it began.
+    let mut ports: BTreeMap<u32, PortStats> =
+        counters.ports.iter().map(|(port, ..)| (*port, PortStats::default())).collect();
+    ports.extend(counters.stats.ports.iter().map(|(port, stats)| (port, *stats)));
+    let per_port = |value: fn(&PortStats) -> u64| {
         ports.iter().map(|(port, stats)| (format!("{{port=\"{port}\"}}"), value(stats))).collect()
     };
     family("received_packets_total", "counter", "Packets received.", per_port(|port| port.received_packets));
@@ -164,7 +168,8 @@ mod tests {
 
     #[test]
     fn every_sample_has_a_type_and_a_value() {
-        let mut counters = Counters { ports: vec![(1, 3, true)], threads: vec![4, 1], ..Counters::default() };
+        let mut counters =
+            Counters { ports: vec![(1, 3, true), (2, 0, true)], threads: vec![4, 1], ..Counters::default() };
         counters.flows = FlowStats { hits: 8, forgotten: 9, kept: 10, backed_off: 2, ..FlowStats::default() };
         counters.stats.ports.of(1).received_packets = 5;
         counters.lost.ports = vec![
@@ -177,6 +182,7 @@ mod tests {
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"too_long\"} 4\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"overrun\"} 1\n"));
         assert!(text.contains("wayname_switch_received_packets_total{port=\"1\"} 5\n"));
+        assert!(text.contains("wayname_switch_sent_packets_total{port=\"2\"} 0\n"));
         assert!(text.contains("wayname_switch_thread_packets_total{thread=\"1\"} 1\n"));
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));
